@@ -1,0 +1,52 @@
+/* The device of this process: the one place that knows whether there is one.
+ *
+ * Both doors come here with work on host memory.  A process has at most one
+ * backend, chosen by the setting `device`, loaded and started at the first
+ * ofl_device_start.  Nothing here exits, aborts or prints; every failure is a
+ * reason and leaves host memory as it was. */
+#ifndef OFL_DEVICE_DEVICE_H
+#define OFL_DEVICE_DEVICE_H
+#include <gpu-offload/device.h>
+
+/* How long the parts of one piece of work took, seconds, and what was moved, bytes. */
+struct ofl_device_times {
+    double wait, copy_in, compute, copy_out;
+    uint64_t bytes_in, bytes_out;
+};
+
+/* Loads and starts the backend once; later calls return the same answer.  OFL_DISABLED for
+ * --device none, OFL_FORKED in a child of the process that had started it.  Any thread. */
+enum ofl_reason ofl_device_start(void);
+
+/* OFL_OK while a started device is usable; else why not (OFL_NOT_STARTED before the first start).
+ * Never starts anything; a few nanoseconds. */
+enum ofl_reason ofl_device_state(void);
+
+/* "cuda", "host"; NULL before a successful start. */
+const char *ofl_device_name(void);
+
+/* One line for people about why the start failed: what was looked for, what was found, what to do.
+ * Empty where nothing failed. */
+const char *ofl_device_explanation(void);
+
+/* Properties and load of the started device. */
+enum ofl_reason ofl_device_properties(struct ofl_device_properties *out);
+enum ofl_reason ofl_device_load(struct ofl_device_load *out);
+
+/* Whether the device has a routine for the call and could hold its operands.  Starts the device. */
+enum ofl_reason ofl_device_supports(const struct ofl_call *call);
+
+/* Runs a call whose operands lie in host memory: copy in, compute, copy out.  With OFL_OK the result
+ * is in place; with any other reason host memory is exactly as before (an output that the
+ * operation does not read may hold anything: the CPU computes all of it).  `times` may be NULL.
+ * One call at a time; others wait. */
+enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_times *times);
+
+/* For pthread_atfork.  A child of a process that had started its device stays on the CPU. */
+void ofl_device_before_fork(void);
+void ofl_device_after_fork_in_parent(void);
+void ofl_device_after_fork_in_child(void);
+
+/* The process is ending: from now on ofl_device_state is OFL_EXITING. */
+void ofl_device_exit(void);
+#endif

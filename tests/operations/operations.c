@@ -400,7 +400,7 @@ static void run_row(const struct row *row)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             run_flags(row, precision, sizes[i][0], sizes[i][1], sizes[i][2], false);
         }
-        run_flags(row, precision, 301, 290, 5, true); /* several panels of a triangle */
+        run_flags(row, precision, 5, 601, 3, true); /* several panels of a triangle */
         if (row->operation == OFL_OP_gemm) {
             struct ofl_call call = {.operation = row->operation, .precision = precision, .transa = 'N', .transb = 'N'};
             call.m = call.n = call.k = 9;

@@ -99,6 +99,26 @@ static bool read_interpreter_line(const char *path, char *interpreter, char *arg
     return true;
 }
 
+/* "env [OPTION...] [NAME=VALUE...] PROGRAM": the program that a script's line means by way of env. */
+static void follow_env(struct ofl_program *program)
+{
+    const char *slash = strrchr(program->executable, '/');
+    if (strcmp(slash != NULL ? slash + 1 : program->executable, "env") != 0) {
+        return;
+    }
+    char words[sizeof program->argument], *rest = words, *word, path[PATH_MAX];
+    memcpy(words, program->argument, sizeof words);
+    while ((word = strsep(&rest, " \t")) != NULL) {
+        if (*word != '\0' && *word != '-' && strchr(word, '=') == NULL) {
+            if (ofl_program_find(word, path) == 0) {
+                memcpy(program->executable, path, sizeof path);
+                program->argument[0] = '\0';
+            }
+            return;
+        }
+    }
+}
+
 static bool privileged(const char *path)
 {
     struct stat status;
@@ -152,6 +172,7 @@ int ofl_program_examine(const char *name, struct ofl_program *out)
         }
         out->script = true;
         memcpy(out->executable, interpreter, sizeof out->executable);
+        follow_env(out);
     }
     out->reach = reach_of(out->executable);
     return 0;

@@ -2,7 +2,7 @@
  *
  * Entry point: ofl_cli_run.  It turns the settings into environment variables (an option wins over the variable
  * that is already there, that over the configuration file, that over the default), puts
- * libgpuoffload.so first in LD_PRELOAD and becomes the program with execvp: exit status, signals, terminal and
+ * libgpuoffload.so first in LD_PRELOAD and becomes the program with exec: exit status, signals, terminal and
  * standard streams are the program's own, and no process of ours stays.  It looks at no device:
  * that is the library's business, when a call first needs one. */
 #include "cli/cli.h"
@@ -228,7 +228,7 @@ static bool preload_wanted(const char *name)
 {
     struct ofl_program program;
     if (ofl_program_examine(name, &program) != 0) {
-        return true; /* execvp says what is wrong */
+        return true; /* execute says what is wrong */
     }
     const char *verbose = getenv("GPU_OFFLOAD_VERBOSE");
     if (program.reach != OFL_REACH_OK && verbose != NULL && strcmp(verbose, "1") == 0) {
@@ -238,23 +238,62 @@ static bool preload_wanted(const char *name)
     return program.reach != OFL_REACH_FOREIGN && program.reach != OFL_REACH_OTHER_LIBC;
 }
 
+/* Whether a file that the kernel does not know can be a shell's script: text up to its first line's end. */
+static bool may_be_script(const char *path)
+{
+    char start[256];
+    FILE *file = fopen(path, "re");
+    size_t length = file != NULL ? fread(start, 1, sizeof start, file) : 0;
+    if (file != NULL) {
+        fclose(file);
+    }
+    const char *end = memchr(start, '\n', length);
+    return memchr(start, '\0', end != NULL ? (size_t)(end - start) : length) == NULL;
+}
+
+/* Becomes the program; returns only on failure, with errno.  A script without an interpreter line goes to
+ * /bin/sh, as from a shell. */
+static void become(char *path, char **argv)
+{
+    execv(path, argv);
+    if (errno != ENOEXEC || !may_be_script(path)) {
+        return;
+    }
+    size_t count = 0;
+    while (argv[count] != NULL) {
+        count++;
+    }
+    char **arguments = calloc(count + 2, sizeof *arguments);
+    static char shell[] = "/bin/sh";
+    if (arguments != NULL) {
+        arguments[0] = shell;
+        arguments[1] = path;
+        memcpy(arguments + 2, argv + 1, count * sizeof *arguments); /* with the NULL at the end */
+        execv(shell, arguments);
+        free(arguments);
+    }
+}
+
 static int execute(char **argv)
 {
-    execvp(argv[0], argv);
-    int error = errno;
     char path[PATH_MAX];
-    int found = ofl_program_find(argv[0], path);
-    if (found == ENOENT && (error == ENOENT || error == ENOTDIR)) {
+    struct stat status;
+    int error = ofl_program_find(argv[0], path);
+    if (error == ENOENT) {
         ofl_message("run: there is no program '%s'", argv[0]);
         return OFL_EXIT_NOT_FOUND;
     }
-    struct stat status;
-    if (stat(argv[0], &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (error == 0) {
+        become(path, argv);
+        error = errno;
+    } else if (stat(argv[0], &status) == 0 && S_ISDIR(status.st_mode)) {
         error = EISDIR;
     }
-    if (error == ENOENT) { /* the file is there: it names an interpreter that is not */
+    if (error == ENOENT) {
         ofl_message("run: cannot execute '%s': the interpreter or dynamic linker that it names does not exist",
                     argv[0]);
+    } else if (error == ENOEXEC) {
+        ofl_message("run: cannot execute '%s': it is damaged or was built for another machine", argv[0]);
     } else {
         ofl_message("run: cannot execute '%s': %s", argv[0], strerror(error));
     }

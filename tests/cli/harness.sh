@@ -1,5 +1,5 @@
 # Sourced by the tests of the command: a temporary folder, `check`, and the last line.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 set -u
 offload=${GPU_OFFLOAD_COMMAND:?the gpu-offload executable to test}
 clients=${CLIENTS:?the folder of the test programs}
@@ -31,6 +31,11 @@ check() {
     else
         pass
     fi
+}
+
+# same MESSAGE EXPECTED GOT
+same() {
+    if [ "$2" = "$3" ]; then pass; else fail "$1: '$3', expected '$2'"; fi
 }
 
 finish() {

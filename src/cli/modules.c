@@ -36,7 +36,7 @@ static bool names_add(struct names *names, const char *name)
 
 static int compare_names(const void *left, const void *right)
 {
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
+    return strcmp(*(const char *const *) left, *(const char *const *) right);
 }
 
 static void names_sort(struct names *names)
@@ -88,6 +88,7 @@ void ofl_modules_add(struct ofl_modules *modules, const char *path)
     char real[PATH_MAX];
     if (modules->item == NULL) {
         modules->item = calloc(OFL_MODULES_MAX, sizeof *modules->item);
+        modules->count = 0;
     }
     if (modules->item == NULL || modules->count == OFL_MODULES_MAX || realpath(path, real) == NULL) {
         return;

@@ -30,7 +30,7 @@ static void print_wrapped(const char *text, int indent)
 {
     int column = 0;
     while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
+        int length = (int) strcspn(text, " ");
         if (column > 0 && column + 1 + length > 80) {
             putchar('\n');
             column = 0;
@@ -45,7 +45,7 @@ static void print_wrapped(const char *text, int indent)
 static void print_default(const struct ofl_setting_info *setting)
 {
     const char *text = setting->type == OFL_SETTING_FLAG ? "off" : setting->default_text;
-    int length = (int)strlen(text);
+    int length = (int) strlen(text);
     if (length >= 2 && text[0] == '"') {
         text++;
         length -= 2;
@@ -78,24 +78,23 @@ static void print_help(void)
 
 /* ---- Settings ---- */
 
-/* One option for each setting and --no-NAME for each flag, as getopt_long wants them.  NULL: out of memory. */
-static struct option *make_options(void)
+/* One option for each setting and --no-NAME for each flag, as getopt_long wants them. */
+static const struct option *make_options(void)
 {
-    struct option *options = calloc(2 * ofl_setting_count + 2, sizeof *options);
+    static struct option options[2 * OFL_CLI_SETTINGS + 2];
+    static char negated[OFL_CLI_SETTINGS][64];
     size_t used = 0;
-    for (size_t i = 0; options != NULL && i < ofl_setting_count; i++) {
+    for (size_t i = 0; i < ofl_setting_count; i++) {
         const struct ofl_setting_info *setting = &ofl_setting_table[i];
         bool flag = setting->type == OFL_SETTING_FLAG;
         options[used++] =
-            (struct option){setting->option, flag ? no_argument : required_argument, NULL, OPTION_SETTING + (int)i};
-        char *negated;
-        if (flag && asprintf(&negated, "no-%s", setting->option) >= 0) {
-            options[used++] = (struct option){negated, no_argument, NULL, OPTION_NO + (int)i};
+            (struct option){setting->option, flag ? no_argument : required_argument, NULL, OPTION_SETTING + (int) i};
+        if (flag) {
+            snprintf(negated[i], sizeof negated[i], "no-%s", setting->option);
+            options[used++] = (struct option){negated[i], no_argument, NULL, OPTION_NO + (int) i};
         }
     }
-    if (options != NULL) {
-        options[used] = (struct option){"help", no_argument, NULL, OPTION_HELP};
-    }
+    options[used] = (struct option){"help", no_argument, NULL, OPTION_HELP};
     return options;
 }
 
@@ -103,11 +102,7 @@ static struct option *make_options(void)
 static int read_options(int argc, char **argv, const char **given)
 {
     static char zero[] = "0", one[] = "1";
-    struct option *options = make_options();
-    if (options == NULL) {
-        ofl_message("run: out of memory");
-        return OFL_EXIT_FAILED;
-    }
+    const struct option *options = make_options();
     opterr = 0;
     optind = 1;
     for (;;) {
@@ -248,7 +243,7 @@ static bool may_be_script(const char *path)
         fclose(file);
     }
     const char *end = memchr(start, '\n', length);
-    return memchr(start, '\0', end != NULL ? (size_t)(end - start) : length) == NULL;
+    return memchr(start, '\0', end != NULL ? (size_t) (end - start) : length) == NULL;
 }
 
 /* Becomes the program; returns only on failure, with errno.  A script without an interpreter line goes to

@@ -80,7 +80,7 @@ same "an existing LD_PRELOAD is not kept" "$library:$marker" "$(get env LD_PRELO
 same "the user's preload library is not loaded" marker "$(env LD_PRELOAD="$marker" "$offload" run "$client" | sort -u)"
 same "run inside run preloads twice" "$library" "$(get "$offload" run "$offload" run env)"
 variable=FOO
-[ "$(FOO='x y' get "$offload" run env)" = 'x y' ] && pass || fail "the environment changed"
+same "the environment changed" 'x y' "$(FOO='x y' get "$offload" run env)"
 before=$(env | grep -v '^_=' | sort)
 after=$(run env | grep -vE '^(_|LD_PRELOAD)=' | sort)
 same "without options the environment changed: $(diff <(echo "$before") <(echo "$after"))" "$after" "$before"

@@ -136,7 +136,8 @@ static int read_options(int argc, char **argv, const char **given)
 static bool export_value(const struct ofl_setting_info *setting, const char *value)
 {
     char absolute[2 * PATH_MAX], here[PATH_MAX];
-    bool is_file = setting->argument != NULL && strcmp(setting->argument, "FILE") == 0;
+    bool is_file =
+        setting->argument != NULL && (strcmp(setting->argument, "FILE") == 0 || strcmp(setting->argument, "DIR") == 0);
     if (is_file && value[0] != '\0' && value[0] != '/' && getcwd(here, sizeof here) != NULL) {
         snprintf(absolute, sizeof absolute, "%s/%s", here, value);
         value = absolute;

@@ -293,7 +293,9 @@ char **ofl_trace_list(const char *folder, size_t *count, char *explanation, size
         free(paths);
         return NULL;
     }
-    qsort(paths, *count, sizeof *paths, by_name);
+    if (*count > 0) {
+        qsort(paths, *count, sizeof *paths, by_name);
+    }
     return paths;
 }
 

@@ -252,7 +252,10 @@ enum ofl_reason ofl_operation_prepare(const struct ofl_started *device, enum ofl
             ofl_explain(preparation.result.text);
         }
         answer = (int)preparation.result.reason + 1;
-        atomic_store_explicit(&answers[operation], answer, memory_order_release);
+        /* Memory may be there another time. */
+        if (preparation.result.reason != OFL_DEVICE_MEMORY && preparation.result.reason != OFL_HOST_MEMORY) {
+            atomic_store_explicit(&answers[operation], answer, memory_order_release);
+        }
     }
     return (enum ofl_reason)(answer - 1);
 }

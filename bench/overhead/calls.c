@@ -31,26 +31,26 @@ static void call_gemm(void *function)
 {
     const int n = N;
     const double one = 1, zero = 0;
-    ((gemm_function *) function)("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
+    ((gemm_function *)function)("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
 }
 
 static void call_trsm(void *function)
 {
     const int n = N;
     const double one = 1;
-    ((trsm_function *) function)("L", "U", "N", "U", &n, &n, &one, a, &n, c, &n, 1, 1, 1, 1);
+    ((trsm_function *)function)("L", "U", "N", "U", &n, &n, &one, a, &n, c, &n, 1, 1, 1, 1);
 }
 
 static void call_cblas_gemm(void *function)
 {
-    ((cblas_gemm_function *) function)(102, 111, 111, N, N, N, 1, a, N, b, N, 0, c, N);
+    ((cblas_gemm_function *)function)(102, 111, 111, N, N, N, 1, a, N, b, N, 0, c, N);
 }
 
 static double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e9 * (double) time.tv_sec + (double) time.tv_nsec;
+    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
 }
 
 /* Both loops are this one, so that they differ in the function's address only. */
@@ -65,7 +65,7 @@ static __attribute__((noinline)) double block(void (*call)(void *), void *functi
 
 static int compare(const void *left, const void *right)
 {
-    double l = *(const double *) left, r = *(const double *) right;
+    double l = *(const double *)left, r = *(const double *)right;
     return (l > r) - (l < r);
 }
 
@@ -104,8 +104,8 @@ static void measure(const char *name, void (*call)(void *), void *named)
 
 int main(void)
 {
-    measure("dgemm_", call_gemm, (void *) dgemm_);
-    measure("dtrsm_", call_trsm, (void *) dtrsm_);
-    measure("cblas_dgemm", call_cblas_gemm, (void *) cblas_dgemm);
+    measure("dgemm_", call_gemm, (void *)dgemm_);
+    measure("dtrsm_", call_trsm, (void *)dtrsm_);
+    measure("cblas_dgemm", call_cblas_gemm, (void *)cblas_dgemm);
     return 0;
 }

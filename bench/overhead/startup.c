@@ -29,18 +29,18 @@ static double run(char **argv)
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
     posix_spawn_file_actions_destroy(&actions);
-    return 1e3 * (double) (end.tv_sec - start.tv_sec) + 1e-6 * (double) (end.tv_nsec - start.tv_nsec);
+    return 1e3 * (double)(end.tv_sec - start.tv_sec) + 1e-6 * (double)(end.tv_nsec - start.tv_nsec);
 }
 
 static int compare(const void *left, const void *right)
 {
-    double l = *(const double *) left, r = *(const double *) right;
+    double l = *(const double *)left, r = *(const double *)right;
     return (l > r) - (l < r);
 }
 
 static double median(double *values, int count)
 {
-    qsort(values, (size_t) count, sizeof *values, compare);
+    qsort(values, (size_t)count, sizeof *values, compare);
     return values[count / 2];
 }
 
@@ -56,8 +56,8 @@ int main(int argc, char **argv)
         return 2;
     }
     argv[separator] = NULL;
-    double *a = calloc((size_t) times, sizeof *a), *b = calloc((size_t) times, sizeof *b),
-           *difference = calloc((size_t) times, sizeof *difference);
+    double *a = calloc((size_t)times, sizeof *a), *b = calloc((size_t)times, sizeof *b),
+           *difference = calloc((size_t)times, sizeof *difference);
     if (a == NULL || b == NULL || difference == NULL) {
         return 1;
     }

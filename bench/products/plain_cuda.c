@@ -19,16 +19,16 @@ int main(int argc, char **argv)
 {
     const int n = argc > 1 ? atoi(argv[1]) : 0, times = argc > 2 ? atoi(argv[2]) : 5;
     const double one = 1, zero = 0;
-    size_t bytes = (size_t) n * (size_t) n * sizeof(double);
-    double *seconds = calloc((size_t) times + 1, sizeof *seconds), *a, *b, *c, sum = 0;
+    size_t bytes = (size_t)n * (size_t)n * sizeof(double);
+    double *seconds = calloc((size_t)times + 1, sizeof *seconds), *a, *b, *c, sum = 0;
     cublasHandle_t handle;
     if (n < 1 || times < 1 || seconds == NULL) {
         fprintf(stderr, "usage: plain_cuda N [TIMES]\n");
         return 2;
     }
-    must(cudaMalloc((void **) &a, bytes), "cudaMalloc");
-    must(cudaMalloc((void **) &b, bytes), "cudaMalloc");
-    must(cudaMalloc((void **) &c, bytes), "cudaMalloc");
+    must(cudaMalloc((void **)&a, bytes), "cudaMalloc");
+    must(cudaMalloc((void **)&b, bytes), "cudaMalloc");
+    must(cudaMalloc((void **)&c, bytes), "cudaMalloc");
     must(cublasCreate(&handle), "cublasCreate");
     for (int i = 0; i <= times; i++) {
         struct operands operands = make_operands(n, i);

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 {
     const int n = argc > 1 ? atoi(argv[1]) : 0, times = argc > 2 ? atoi(argv[2]) : 5;
     const double one = 1, zero = 0;
-    double *seconds = calloc((size_t) times + 1, sizeof *seconds), sum = 0;
+    double *seconds = calloc((size_t)times + 1, sizeof *seconds), sum = 0;
     if (n < 1 || times < 1 || seconds == NULL) {
         fprintf(stderr, "usage: product N [TIMES]\n");
         return 2;

@@ -124,11 +124,11 @@ static void start_device(int output, void *context)
     setenv("GPU_OFFLOAD_DEVICE", context, 1);
     void *core =
         ofl_cli_library("libgpuoffload-core.so", path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    enum ofl_reason (*start)(void) = core != NULL ? (enum ofl_reason(*)(void)) dlsym(core, "ofl_device_start") : NULL;
+    enum ofl_reason (*start)(void) = core != NULL ? (enum ofl_reason(*)(void))dlsym(core, "ofl_device_start") : NULL;
     const char *(*explanation)(void) =
-        core != NULL ? (const char *(*) (void) ) dlsym(core, "ofl_device_explanation") : NULL;
+        core != NULL ? (const char *(*)(void))dlsym(core, "ofl_device_explanation") : NULL;
     enum ofl_reason (*ask)(struct ofl_device_properties *) =
-        core != NULL ? (enum ofl_reason(*)(struct ofl_device_properties *)) dlsym(core, "ofl_device_properties") : NULL;
+        core != NULL ? (enum ofl_reason(*)(struct ofl_device_properties *))dlsym(core, "ofl_device_properties") : NULL;
     if (start == NULL || explanation == NULL || ask == NULL) {
         dprintf(output, "core %s", core == NULL ? dlerror() : "libgpuoffload-core.so belongs to another version");
         return;
@@ -139,7 +139,7 @@ static void start_device(int output, void *context)
         dprintf(output, "%s %s", ofl_reason_name(reason), explanation());
     } else if (ask(&properties) == OFL_OK) {
         dprintf(output, "ok %s, %.1f GiB of memory%s%s", properties.name,
-                (double) properties.memory_bytes / (double) (1 << 30), properties.driver[0] != '\0' ? ", driver " : "",
+                (double)properties.memory_bytes / (double)(1 << 30), properties.driver[0] != '\0' ? ", driver " : "",
                 properties.driver);
     } else {
         dprintf(output, "ok ");

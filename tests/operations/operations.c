@@ -264,12 +264,22 @@ static void run_case(const struct row *row, struct ofl_call *call, bool beta_is_
                                           : OFL_LOWER,
         };
     }
+    uint64_t all_read = 0; /* what may be copied in, and where no triangle is read, what must be */
+    bool reads_triangle = false;
+    for (int i = 0; i < call->operands; i++) {
+        if (shapes[i].access != OFL_ADD || !beta_is_zero) {
+            all_read += (uint64_t)(shapes[i].rows * shapes[i].columns) * call->operand[i].element_size;
+            reads_triangle = reads_triangle || shapes[i].triangle;
+        }
+    }
     enum ofl_reason reason = ofl_device_supports(call);
     reason = reason == OFL_OK ? ofl_device_run(call, &times) : reason;
     if (reason != OFL_OK) {
         problem = ofl_reason_name(reason);
     } else if (!row->check(call, before, after)) {
         problem = "wrong result";
+    } else if (times.bytes_in > all_read || (!reads_triangle && times.bytes_in != all_read)) {
+        problem = "copied in what is not read";
     }
     for (int i = 0; i < call->operands; i++) {
         const struct ofl_buffer *operand = &call->operand[i];

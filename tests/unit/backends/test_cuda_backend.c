@@ -103,6 +103,7 @@ static void contexts_are_restored(void)
     CHECK(cuda->properties(0, &properties) == OFL_OK && properties.flops_double > 6e13);
     CHECK(cuda->load(0, &load) == OFL_OK);
     CHECK(cuda->operation_prepare(0, OFL_OP_gemm, explanation, sizeof explanation) == OFL_OK);
+    CHECK(cuda->release(0, memory) == OFL_OK);
     CHECK(cuda->allocate(0, (size_t)1 << 40, &memory) == OFL_DEVICE_MEMORY); /* also after failures */
     CHECK(cuda->copy_in(0, NULL, memory, 8, bytes, 8, 8, 1) == OFL_COPY_FAILED);
     CHECK(cuda->event_destroy(0, event) == OFL_OK && cuda->stream_destroy(0, stream) == OFL_OK);
@@ -146,10 +147,10 @@ static void test_long_pitches(void **state)
 
 static void errors_that_are_final(void)
 {
-    struct ofl_stream *stream;
+    static struct ofl_stream *stream; /* a lost device takes nothing back */
+    static void *memory;
     struct ofl_device_load load;
     char bytes[8] = {0};
-    void *memory;
     pretence = "fail=2:700"; /* an illegal address, as after a kernel that went wrong */
     const struct ofl_backend *cuda = open_device();
     CHECK(cuda->stream_create(0, &stream) == OFL_OK && cuda->allocate(0, 8, &memory) == OFL_OK);

@@ -11,6 +11,7 @@
 #include "device/internal.h"
 #include "device/loader.h"
 #include "device/stack.h"
+#include "base/reason.h"
 #include "base/settings.h"
 
 #include <errno.h>
@@ -89,8 +90,12 @@ static enum ofl_reason start_backend(const struct ofl_backend *backend, char *te
         return reason;
     }
     reason = create_streams(backend);
+    if (reason == OFL_OK) {
+        reason = backend->properties(0, &started.properties);
+    }
     if (reason != OFL_OK) {
-        snprintf(text, size, "the %s device has no memory for a stream; try again when it is less busy", backend->name);
+        snprintf(text, size, "the %s device failed after it was opened (%s); try again when it is less busy",
+                 backend->name, ofl_reason_text(reason));
         destroy_streams(backend);
         backend->close(0);
         backend->stop();
@@ -204,7 +209,10 @@ const char *ofl_device_name(void)
 enum ofl_reason ofl_device_properties(struct ofl_device_properties *out)
 {
     enum ofl_reason now = ofl_device_state();
-    return now == OFL_OK ? started.backend->properties(started.device, out) : now;
+    if (now == OFL_OK) {
+        *out = started.properties;
+    }
+    return now;
 }
 
 enum ofl_reason ofl_device_load(struct ofl_device_load *out)

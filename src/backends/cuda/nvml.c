@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 typedef struct nvmlDevice_st *nvml_device;
 
@@ -66,14 +68,36 @@ static bool start(void)
     return is_usable;
 }
 
-double ofl_cuda_utilisation(const char *bus)
+static double ask_utilisation(const char *bus)
 {
     nvml_device device;
-    struct nvml_utilisation now;
-    if (!start() || nvml.device_by_bus(bus, &device) != 0 || nvml.utilisation(device, &now) != 0) {
+    struct nvml_utilisation rates;
+    if (!start() || nvml.device_by_bus(bus, &device) != 0 || nvml.utilisation(device, &rates) != 0) {
         return -1;
     }
-    return (double)now.gpu / 100;
+    return (double)rates.gpu / 100;
+}
+
+/* The library's own sampling period is 1/6 second or more, and asking takes as long as a small call: an answer
+ * is good for a tenth of a second. */
+double ofl_cuda_utilisation(const char *bus)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char asked_bus[32];
+    static double answer;
+    static int64_t asked; /* milliseconds */
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    int64_t now = (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+    pthread_mutex_lock(&lock);
+    if (now - asked >= 100 || strcmp(bus, asked_bus) != 0) {
+        answer = ask_utilisation(bus);
+        asked = now;
+        snprintf(asked_bus, sizeof asked_bus, "%s", bus);
+    }
+    double result = answer;
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 bool ofl_cuda_driver_name(char *out, size_t size)

@@ -28,7 +28,7 @@ struct ofl_thread {
     unsigned char lane;    /* set by a lane's stub, taken by the wrapper; must be the first field */
     bool backend;          /* the device is at work in this thread: every wrapper passes through */
     bool considered;       /* `visit` describes the outermost call */
-    const void *outermost; /* frame of the program's own call that runs in this thread, or NULL */
+    const volatile uintptr_t *outermost; /* mark of the program's own call that runs in this thread, or NULL */
     struct ofl_counters *counters;
     struct ofl_visit visit; /* here, not in the wrappers' frames, which every small call would pay for */
 };
@@ -45,6 +45,33 @@ enum { OFL_ROW_MAJOR = 101, OFL_COLUMN_MAJOR = 102 }; /* CBLAS_LAYOUT */
 bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason);
 /* A considered call has come back from the CPU library. */
 void ofl_considered_returned(const struct ofl_symbol *symbol);
+
+/* An exported function that calls `prepare`, which returns the next function of its name, and jumps there: for
+ * functions that look at their return address or frame, and must not find us in between. */
+#if defined __x86_64__
+#define OFL_TAIL_HOOK(name, prepare)                                                                                   \
+    __asm__(".pushsection .text\n"                                                                                     \
+            ".globl " #name "\n"                                                                                       \
+            ".type " #name ", @function\n" #name ":\n"                                                                 \
+            ".cfi_startproc\n"                                                                                         \
+            "pushq %rdi\n"                                                                                             \
+            ".cfi_adjust_cfa_offset 8\n"                                                                               \
+            "pushq %rsi\n"                                                                                             \
+            ".cfi_adjust_cfa_offset 8\n"                                                                               \
+            "subq $8, %rsp\n"                                                                                          \
+            ".cfi_adjust_cfa_offset 8\n"                                                                               \
+            "call " #prepare "\n"                                                                                      \
+            "addq $8, %rsp\n"                                                                                          \
+            ".cfi_adjust_cfa_offset -8\n"                                                                              \
+            "popq %rsi\n"                                                                                              \
+            ".cfi_adjust_cfa_offset -8\n"                                                                              \
+            "popq %rdi\n"                                                                                              \
+            ".cfi_adjust_cfa_offset -8\n"                                                                              \
+            "jmp *%rax\n"                                                                                              \
+            ".cfi_endproc\n"                                                                                           \
+            ".size " #name ", .-" #name "\n"                                                                           \
+            ".popsection\n")
+#endif
 
 /* The stubs of a name: each tells the wrapper which of the name's targets its importer reaches. */
 #if defined __x86_64__
@@ -84,20 +111,27 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
     return target;
 }
 
+/* A mark on the stack holds this combination with its own address while its wrapper is running.  Where a call
+ * was left by an exception the mark will be overwritten by the calls that follow; longjmp clears
+ * `outermost` itself (jumps.c). */
+#define OFL_MARK ((uintptr_t) 0x6f666c6d61726b21)
+
 /* Whether this is the program's own call, not one that the CPU library makes inside another. */
-OFL_INLINE bool ofl_enter(const void *frame)
+OFL_INLINE bool ofl_enter(volatile uintptr_t *mark)
 {
     struct ofl_thread *thread = &ofl_thread;
     if (__builtin_expect(thread->counters == NULL, 0)) {
         thread->counters = ofl_counters_acquire();
     }
-    /* The stack grows down.  An outermost frame below this one was left by longjmp or an exception. */
-    bool outermost = !thread->backend && (thread->outermost == NULL || thread->outermost <= frame);
-    if (outermost) {
-        thread->outermost = frame;
-        thread->considered = false;
+    /* The stack grows down: a mark at or below this one was left behind. */
+    const volatile uintptr_t *outer = thread->outermost;
+    if (thread->backend || (outer != NULL && outer > mark && *outer == ((uintptr_t) outer ^ OFL_MARK))) {
+        return false;
     }
-    return outermost;
+    *mark = (uintptr_t) mark ^ OFL_MARK;
+    thread->outermost = mark;
+    thread->considered = false;
+    return true;
 }
 
 OFL_INLINE void ofl_leave(const struct ofl_symbol *symbol, bool outermost)

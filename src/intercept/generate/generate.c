@@ -373,7 +373,8 @@ static void print_wrapper(const struct operation *operation, const struct scheme
     print_parameters(&signature, scheme->interface, precision);
     printf(")\n{\n"
            "    const struct ofl_target *target = ofl_target(&ofl_symbols[%d], __builtin_return_address(0));\n"
-           "    bool outermost = ofl_enter(__builtin_frame_address(0));\n"
+           "    volatile uintptr_t mark;\n"
+           "    bool outermost = ofl_enter(&mark);\n"
            "    if (outermost) {\n",
            symbol);
     if (scheme->integer_bytes != 0) {

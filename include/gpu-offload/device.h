@@ -69,9 +69,10 @@ struct ofl_buffer {
 
 #define OFL_MAX_OPERANDS 4
 
-/* A scalar in the precision of its operation; complex as {real, imaginary}. */
+/* A scalar in the precision of its operation; complex as {real, imaginary}.  Aligned as the device libraries'
+ * complex types are, which they rely on. */
 union ofl_scalar {
-    float s;
+    _Alignas(16) float s;
     double d;
     float c[2];
     double z[2];

@@ -44,41 +44,55 @@ static bool output_overlaps(const struct ofl_call *call)
     return false;
 }
 
+/* Asking the driver costs more than a small call saves, so the answer is kept for a while; a call for
+ * which the memory is gone by then fails and runs on the CPU. */
+static void describe_load(struct ofl_situation *situation)
+{
+    enum { KEPT_MILLISECONDS = 50 };
+    static _Atomic double asked, total, available, utilisation;
+    double time = now();
+    if (time - atomic_load(&asked) > 1e-3 * KEPT_MILLISECONDS) {
+        struct ofl_device_load load;
+        bool known = ofl_device_load(&load) == OFL_OK;
+        atomic_store(&total, known ? (double) load.memory_total : 0);
+        atomic_store(&available, known ? (double) load.memory_free : 0);
+        atomic_store(&utilisation, known ? load.utilisation : -1);
+        atomic_store(&asked, time);
+    }
+    situation->memory_total = atomic_load(&total);
+    situation->memory_free = atomic_load(&available);
+    situation->idle = time - atomic_load_explicit(&device_last_used, memory_order_relaxed);
+    /* The figure includes our own work: it says something about others only when we were idle. */
+    situation->utilisation = situation->idle >= OFL_LOAD_IDLE_SECONDS ? atomic_load(&utilisation) : -1;
+}
+
 static void describe_situation(struct ofl_situation *situation, enum ofl_reason state)
 {
-    struct ofl_device_load load;
     *situation = (struct ofl_situation){.state = state, .utilisation = -1};
-    if (state != OFL_OK) {
-        return;
-    }
-    for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
-        situation->library_loaded[i] = true;
-    }
-    situation->idle = now() - atomic_load_explicit(&device_last_used, memory_order_relaxed);
-    if (ofl_device_load(&load) == OFL_OK) {
-        situation->memory_total = (double) load.memory_total;
-        situation->memory_free = (double) load.memory_free;
-        situation->utilisation = situation->idle >= OFL_LOAD_IDLE_SECONDS ? load.utilisation : -1;
+    if (state == OFL_OK) {
+        for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
+            situation->library_loaded[i] = true;
+        }
+        describe_load(situation);
     }
 }
 
-static enum ofl_reason decide(struct ofl_entry *entry, const struct ofl_call *call,
-                              const struct ofl_settings *settings)
+static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings *settings)
 {
     enum ofl_reason state = ofl_device_state();
     if (state != OFL_OK && state != OFL_NOT_STARTED) {
         return state;
     }
-    if (output_overlaps(call)) {
+    if (output_overlaps(&visit->call)) {
         return OFL_OVERLAP;
     }
-    ofl_work_from_call(call, &entry->work);
     if (!settings->force) {
         struct ofl_situation situation;
         describe_situation(&situation, state);
-        entry->decided = true;
-        enum ofl_reason reason = ofl_decide(&entry->work, ofl_machine(), &learning, &situation,
-                                            (int) settings->level, &entry->prediction);
+        ofl_work_from_call(&visit->call, &visit->work);
+        visit->decided = true;
+        enum ofl_reason reason = ofl_decide(&visit->work, ofl_machine(), &learning, &situation,
+                                            (int) settings->level, &visit->prediction);
         if (reason != OFL_OK) {
             return reason;
         }
@@ -86,56 +100,59 @@ static enum ofl_reason decide(struct ofl_entry *entry, const struct ofl_call *ca
     return state == OFL_NOT_STARTED ? ofl_start_device() : OFL_OK;
 }
 
-/* Runs on the device; the wrappers that a CUDA library or the host device reaches pass through. */
-static enum ofl_reason run(struct ofl_entry *entry, const struct ofl_call *call)
+static enum ofl_reason run(struct ofl_visit *visit)
 {
     struct ofl_device_times times;
-    enum ofl_reason reason = ofl_device_supports(call);
+    enum ofl_reason reason = ofl_device_supports(&visit->call);
     if (reason != OFL_OK) {
         return reason;
     }
     double started = now();
-    reason = ofl_device_run(call, &times);
+    reason = ofl_device_run(&visit->call, &times);
     double finished = now();
     atomic_store_explicit(&device_last_used, finished, memory_order_relaxed);
-    if (entry->decided && reason == OFL_OK) {
-        ofl_learn(&learning, &entry->work, &entry->prediction, OFL_OK, finished - started - times.wait);
+    if (visit->decided && reason == OFL_OK) {
+        ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times.wait);
     }
     return reason;
 }
 
-bool ofl_consider(struct ofl_entry *entry, struct ofl_call *call, enum ofl_reason reason)
+bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason)
 {
+    struct ofl_thread *thread = &ofl_thread;
+    struct ofl_visit *visit = &thread->visit;
     const struct ofl_settings *settings = ofl_settings();
     set_floor(settings);
-    entry->considered = true;
-    entry->decided = false;
-    if (entry->target->integer_bytes == 0) {
+    thread->considered = true;
+    visit->decided = false;
+    if (target->integer_bytes == 0) {
         reason = OFL_INTEGER_WIDTH;
     }
     if (reason == OFL_OK) {
-        ofl_thread.backend = true;
-        reason = decide(entry, call, settings);
+        thread->backend = true; /* what the device's libraries call passes through */
+        reason = decide(visit, settings);
         if (reason == OFL_OK) {
-            reason = run(entry, call);
+            reason = run(visit);
         }
-        ofl_thread.backend = false;
+        thread->backend = false;
     }
-    entry->reason = reason;
+    visit->reason = reason;
     if (reason == OFL_OK) {
-        ofl_thread.outermost = NULL;
-        ofl_count(ofl_thread.counters, entry->symbol, OFL_COUNT_DEVICE);
+        thread->outermost = NULL;
+        ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
         return true;
     }
-    entry->started = entry->decided ? now() : 0;
+    visit->started = visit->decided ? now() : 0;
     return false;
 }
 
-void ofl_considered_returned(struct ofl_entry *entry)
+void ofl_considered_returned(const struct ofl_symbol *symbol)
 {
-    if (entry->decided) {
-        ofl_learn(&learning, &entry->work, &entry->prediction, entry->reason, now() - entry->started);
+    struct ofl_thread *thread = &ofl_thread;
+    struct ofl_visit *visit = &thread->visit;
+    if (visit->decided) {
+        ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, now() - visit->started);
     }
-    ofl_count(ofl_thread.counters, entry->symbol, OFL_COUNT_CPU);
-    ofl_increment(&ofl_thread.counters->reasons[entry->reason]);
+    ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
+    ofl_increment(&thread->counters->reasons[visit->reason]);
 }

@@ -49,26 +49,5 @@ void *ofl_dlopen_prepare(void)
     return next(&dlopen_next, "dlopen");
 }
 
-__asm__(".pushsection .text\n"
-        ".globl dlopen\n"
-        ".type dlopen, @function\n"
-        "dlopen:\n"
-        ".cfi_startproc\n"
-        "pushq %rdi\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "pushq %rsi\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "subq $8, %rsp\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "call ofl_dlopen_prepare\n"
-        "addq $8, %rsp\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "popq %rsi\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "popq %rdi\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "jmp *%rax\n"
-        ".cfi_endproc\n"
-        ".size dlopen, .-dlopen\n"
-        ".popsection\n");
+OFL_TAIL_HOOK(dlopen, ofl_dlopen_prepare);
 #endif

@@ -34,11 +34,11 @@ struct ofl_symbol {
     struct ofl_target *_Atomic lane_targets[OFL_LANES_PER_SYMBOL];
 };
 
-extern struct ofl_symbol ofl_symbols[];
+extern struct ofl_symbol ofl_symbols[] __attribute__((visibility("hidden")));
 extern const unsigned ofl_symbol_count;
 
 /* Counts changes of what is loaded; a target of another generation is looked up again. */
-extern _Atomic unsigned ofl_generation;
+extern _Atomic unsigned ofl_generation __attribute__((visibility("hidden")));
 
 /* The symbol of that name, or NULL. */
 struct ofl_symbol *ofl_symbol_find(const char *name);

@@ -14,37 +14,64 @@
 
 #define OFL_EXPORT __attribute__((visibility("default")))
 
-struct ofl_thread {
-    unsigned char lane; /* set by a lane's stub, taken by the wrapper; must be the first field */
-    bool backend;          /* a thread of the device's: every wrapper passes through */
-    const void *outermost; /* frame of the program's own call that runs in this thread, or NULL */
-    struct ofl_counters *counters;
-};
-
-/* Initial-exec: a preloaded library has its thread-local storage from the start, and small. */
-extern _Thread_local struct ofl_thread ofl_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
-/* Calls with fewer floating-point operations are not considered; 0 until the first call set it. */
-extern _Atomic double ofl_flops_floor;
-
-struct ofl_entry {
-    const struct ofl_target *target;
-    const struct ofl_symbol *symbol;
-    bool outermost;
-    /* Of a considered call: */
-    bool considered, decided; /* decided: work and prediction are set */
-    enum ofl_reason reason;   /* why it runs where it runs */
-    double started;           /* seconds */
+/* The one considered call that a thread can be in: only the outermost call is considered. */
+struct ofl_visit {
+    struct ofl_call call;
+    bool decided;           /* work and prediction are set */
+    enum ofl_reason reason; /* why it runs where it runs */
+    double started;         /* seconds */
     struct ofl_work work;
     struct ofl_prediction prediction;
 };
 
+struct ofl_thread {
+    unsigned char lane;    /* set by a lane's stub, taken by the wrapper; must be the first field */
+    bool backend;          /* the device is at work in this thread: every wrapper passes through */
+    bool considered;       /* `visit` describes the outermost call */
+    const volatile uintptr_t *outermost; /* mark of the program's own call that runs in this thread, or NULL */
+    struct ofl_counters *counters;
+    struct ofl_visit visit; /* here, not in the wrappers' frames, which every small call would pay for */
+};
+
+/* Initial-exec: a preloaded library has its thread-local storage from the start. */
+extern _Thread_local struct ofl_thread ofl_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Calls with fewer floating-point operations are not considered; 0 until the first call set it. */
+extern _Atomic double ofl_flops_floor __attribute__((visibility("hidden")));
+
 enum { OFL_ROW_MAJOR = 101, OFL_COLUMN_MAJOR = 102 }; /* CBLAS_LAYOUT */
 
-/* Describes and decides a call; true: the device has done it. */
-bool ofl_consider(struct ofl_entry *entry, struct ofl_call *call, enum ofl_reason reason);
+/* Decides the call that ofl_thread.visit describes; true: the device has done it. */
+bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason);
 /* A considered call has come back from the CPU library. */
-void ofl_considered_returned(struct ofl_entry *entry);
+void ofl_considered_returned(const struct ofl_symbol *symbol);
+
+/* An exported function that calls `prepare`, which returns the next function of its name, and jumps there: for
+ * functions that look at their return address or frame, and must not find us in between. */
+#if defined __x86_64__
+#define OFL_TAIL_HOOK(name, prepare)                                                                                   \
+    __asm__(".pushsection .text\n"                                                                                     \
+            ".globl " #name "\n"                                                                                       \
+            ".type " #name ", @function\n" #name ":\n"                                                                 \
+            ".cfi_startproc\n"                                                                                         \
+            "pushq %rdi\n"                                                                                             \
+            ".cfi_adjust_cfa_offset 8\n"                                                                               \
+            "pushq %rsi\n"                                                                                             \
+            ".cfi_adjust_cfa_offset 8\n"                                                                               \
+            "subq $8, %rsp\n"                                                                                          \
+            ".cfi_adjust_cfa_offset 8\n"                                                                               \
+            "call " #prepare "\n"                                                                                      \
+            "addq $8, %rsp\n"                                                                                          \
+            ".cfi_adjust_cfa_offset -8\n"                                                                              \
+            "popq %rsi\n"                                                                                              \
+            ".cfi_adjust_cfa_offset -8\n"                                                                              \
+            "popq %rdi\n"                                                                                              \
+            ".cfi_adjust_cfa_offset -8\n"                                                                              \
+            "jmp *%rax\n"                                                                                              \
+            ".cfi_endproc\n"                                                                                           \
+            ".size " #name ", .-" #name "\n"                                                                           \
+            ".popsection\n")
+#endif
 
 /* The stubs of a name: each tells the wrapper which of the name's targets its importer reaches. */
 #if defined __x86_64__
@@ -61,49 +88,64 @@ void ofl_considered_returned(struct ofl_entry *entry);
 #define OFL_LANES(name, number) const char ofl_lanes_##number[1] __attribute__((visibility("hidden")));
 #endif
 
-static inline void ofl_enter(struct ofl_entry *entry, struct ofl_symbol *symbol, const void *caller, const void *frame)
+#define OFL_INLINE static inline __attribute__((always_inline))
+
+/* What the caller that returns to `caller` would have reached. */
+OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const void *caller)
 {
     struct ofl_thread *thread = &ofl_thread;
-    const struct ofl_target *target;
     if (__builtin_expect(thread->lane != 0, 0)) {
-        target = atomic_load_explicit(&symbol->lane_targets[thread->lane - 1], memory_order_acquire);
+        unsigned lane = thread->lane;
         thread->lane = 0;
-    } else {
-        uintptr_t address = (uintptr_t) caller;
-        target = atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE],
-                                      memory_order_acquire);
-        if (__builtin_expect(target == NULL || target->caller != caller ||
-                                 atomic_load_explicit(&target->generation, memory_order_relaxed) !=
-                                     atomic_load_explicit(&ofl_generation, memory_order_relaxed),
-                             0)) {
-            target = ofl_resolve(symbol, caller);
-        }
+        return atomic_load_explicit(&symbol->lane_targets[lane - 1], memory_order_acquire);
     }
-    entry->target = target;
-    entry->symbol = symbol;
-    entry->considered = false;
-    /* The stack grows down.  An outermost frame below this one was left by longjmp or an exception. */
-    entry->outermost = !thread->backend && (thread->outermost == NULL || thread->outermost <= frame);
-    if (entry->outermost) {
-        thread->outermost = frame;
+    uintptr_t address = (uintptr_t) caller;
+    const struct ofl_target *target =
+        atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], memory_order_acquire);
+    if (__builtin_expect(target == NULL || target->caller != caller ||
+                             atomic_load_explicit(&target->generation, memory_order_relaxed) !=
+                                 atomic_load_explicit(&ofl_generation, memory_order_relaxed),
+                         0)) {
+        target = ofl_resolve(symbol, caller);
     }
+    return target;
+}
+
+/* A mark on the stack holds this combination with its own address while its wrapper is running.  Where a call
+ * was left by an exception the mark will be overwritten by the calls that follow; longjmp clears
+ * `outermost` itself (jumps.c). */
+#define OFL_MARK ((uintptr_t) 0x6f666c6d61726b21)
+
+/* Whether this is the program's own call, not one that the CPU library makes inside another. */
+OFL_INLINE bool ofl_enter(volatile uintptr_t *mark)
+{
+    struct ofl_thread *thread = &ofl_thread;
     if (__builtin_expect(thread->counters == NULL, 0)) {
         thread->counters = ofl_counters_acquire();
     }
+    /* The stack grows down: a mark at or below this one was left behind. */
+    const volatile uintptr_t *outer = thread->outermost;
+    if (thread->backend || (outer != NULL && outer > mark && *outer == ((uintptr_t) outer ^ OFL_MARK))) {
+        return false;
+    }
+    *mark = (uintptr_t) mark ^ OFL_MARK;
+    thread->outermost = mark;
+    thread->considered = false;
+    return true;
 }
 
-static inline void ofl_leave(struct ofl_entry *entry)
+OFL_INLINE void ofl_leave(const struct ofl_symbol *symbol, bool outermost)
 {
     struct ofl_thread *thread = &ofl_thread;
-    if (!entry->outermost) {
-        ofl_count(thread->counters, entry->symbol, OFL_COUNT_NESTED);
+    if (!outermost) {
+        ofl_count(thread->counters, symbol, OFL_COUNT_NESTED);
         return;
     }
     thread->outermost = NULL;
-    if (__builtin_expect(entry->considered, 0)) {
-        ofl_considered_returned(entry);
+    if (__builtin_expect(thread->considered, 0)) {
+        ofl_considered_returned(symbol);
     } else {
-        ofl_count(thread->counters, entry->symbol, OFL_COUNT_SMALL);
+        ofl_count(thread->counters, symbol, OFL_COUNT_SMALL);
     }
 }
 

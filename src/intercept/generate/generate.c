@@ -328,7 +328,7 @@ static struct row_major_rule find_rule(const struct operation *operation, const 
 static void print_describe_call(const struct operation *operation, const struct signature *signature,
                                 enum interface interface, char precision, bool row_major)
 {
-    printf("describe_%s(&call, OFL_%c", operation->name, toupper((unsigned char) precision));
+    printf("describe_%s(&ofl_thread.visit.call, OFL_%c", operation->name, toupper((unsigned char) precision));
     for (int i = 0; i < signature->count; i++) {
         const struct argument *argument = &signature->arguments[i];
         struct row_major_rule rule = {.partner = ""};
@@ -371,14 +371,16 @@ static void print_wrapper(const struct operation *operation, const struct scheme
     print_parameters(&signature, scheme->interface, precision);
     printf(");\nOFL_LANES(%s, %d)\nvoid %s(", name, symbol, name);
     print_parameters(&signature, scheme->interface, precision);
-    printf(")\n{\n    struct ofl_entry entry;\n"
-           "    ofl_enter(&entry, &ofl_symbols[%d], __builtin_return_address(0), __builtin_frame_address(0));\n"
-           "    if (entry.outermost) {\n",
+    printf(")\n{\n"
+           "    const struct ofl_target *target = ofl_target(&ofl_symbols[%d], __builtin_return_address(0));\n"
+           "    volatile uintptr_t mark;\n"
+           "    bool outermost = ofl_enter(&mark);\n"
+           "    if (outermost) {\n",
            symbol);
     if (scheme->integer_bytes != 0) {
         printf("        const unsigned integer_bytes = %d;\n", scheme->integer_bytes);
     } else {
-        printf("        const unsigned integer_bytes = entry.target->integer_bytes;\n");
+        printf("        const unsigned integer_bytes = target->integer_bytes;\n");
     }
     for (int i = 0; i < signature.count; i++) {
         const char *argument = signature.arguments[i].name;
@@ -397,7 +399,7 @@ static void print_wrapper(const struct operation *operation, const struct scheme
             separator = ", ";
         }
     }
-    printf(")%s >= ofl_flops_floor) {\n            struct ofl_call call;\n", is_complex(precision) ? " * 4" : "");
+    printf(")%s >= ofl_flops_floor) {\n", is_complex(precision) ? " * 4" : "");
     if (scheme->interface == CBLAS) {
         print_conjugates(operation, &signature);
     }
@@ -412,12 +414,13 @@ static void print_wrapper(const struct operation *operation, const struct scheme
         print_describe_call(operation, &signature, FORTRAN, precision, false);
         printf(";\n");
     }
-    printf("            if (ofl_consider(&entry, &call, reason)) {\n                return;\n            }\n"
-           "        }\n    }\n    ((void (*)(");
+    printf("            if (ofl_consider(&ofl_symbols[%d], target, reason)) {\n                return;\n            }\n"
+           "        }\n    }\n    ((void (*)(",
+           symbol);
     print_parameters(&signature, scheme->interface, precision);
-    printf(")) entry.target->function)(");
+    printf(")) target->function)(");
     print_forwarded(&signature, scheme->interface);
-    printf(");\n    ofl_leave(&entry);\n}\n\n");
+    printf(");\n    ofl_leave(&ofl_symbols[%d], outermost);\n}\n\n", symbol);
 }
 
 static void print_flops(const struct operation *operation)

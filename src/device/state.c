@@ -13,6 +13,7 @@
 #include "device/stack.h"
 #include "base/reason.h"
 #include "base/settings.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -117,6 +118,7 @@ static void start_errand(void *argument)
     const char *device = ofl_settings()->device;
     const struct ofl_backend *backend;
     struct ofl_descriptors descriptors;
+    sigset_t before;
     if (strcmp(device, "none") == 0) {
         start->reason = OFL_DISABLED;
         snprintf(start->text, sizeof start->text, "no device was asked for (--device none)");
@@ -126,12 +128,14 @@ static void start_errand(void *argument)
     if (strcmp(device, "auto") == 0) {
         device = "cuda";
     }
+    ofl_signals_block(&before); /* drivers make threads */
     ofl_descriptors_fill(&descriptors);
     start->reason = ofl_backend_load(device, &backend, start->text, sizeof start->text);
     if (start->reason == OFL_OK) {
         start->reason = start_backend(backend, start->text, sizeof start->text);
     }
     ofl_descriptors_restore(&descriptors);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void start_device(void)
@@ -242,10 +246,13 @@ static void prepare_errand(void *argument)
     struct preparation *preparation = argument;
     const struct ofl_started *device = preparation->device;
     struct ofl_descriptors descriptors;
+    sigset_t before;
+    ofl_signals_block(&before);
     ofl_descriptors_fill(&descriptors);
     preparation->result.reason = device->backend->operation_prepare(
         device->device, preparation->operation, preparation->result.text, sizeof preparation->result.text);
     ofl_descriptors_restore(&descriptors);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 enum ofl_reason ofl_operation_prepare(const struct ofl_started *device, enum ofl_operation operation)

@@ -27,6 +27,7 @@ enum { starting = OFL_REASON_COUNT };
 static _Atomic int state = OFL_NOT_STARTED;
 static struct ofl_started started; /* see internal.h */
 static pid_t owner;                /* written with `started` */
+static const char *_Atomic name;   /* of the backend, once it is started */
 
 /* Whoever waits for another thread's start. */
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -104,6 +105,7 @@ static enum ofl_reason start_backend(const struct ofl_backend *backend, char *te
     }
     started.backend = backend;
     owner = getpid();
+    atomic_store_explicit(&name, backend->name, memory_order_release);
     return OFL_OK;
 }
 
@@ -206,8 +208,7 @@ void ofl_device_lost(void)
 
 const char *ofl_device_name(void)
 {
-    enum ofl_reason now = ofl_device_state();
-    return now == OFL_OK || now == OFL_DEVICE_LOST ? started.backend->name : NULL;
+    return atomic_load_explicit(&name, memory_order_acquire);
 }
 
 enum ofl_reason ofl_device_properties(struct ofl_device_properties *out)
@@ -293,6 +294,7 @@ void ofl_device_after_fork_in_child(void)
     ofl_execute_after_fork();
     if (now == starting || now == OFL_OK || now == OFL_DEVICE_LOST) {
         atomic_store(&state, OFL_FORKED);
+        atomic_store(&name, NULL);
     }
 }
 

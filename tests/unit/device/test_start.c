@@ -125,6 +125,7 @@ static void exit_after_start(void)
     CHECK(ofl_device_start() == OFL_OK);
     ofl_device_exit();
     CHECK(ofl_device_state() == OFL_EXITING && ofl_device_start() == OFL_EXITING);
+    CHECK(strcmp(ofl_device_name(), "host") == 0); /* for the summary */
 }
 
 static void exit_before_start(void)
@@ -166,7 +167,7 @@ static void must_start(void)
 static void must_stay_on_the_cpu(void)
 {
     struct ofl_call call = {.operation = OFL_OP_gemm};
-    CHECK(ofl_device_state() == OFL_FORKED && ofl_device_start() == OFL_FORKED);
+    CHECK(ofl_device_state() == OFL_FORKED && ofl_device_start() == OFL_FORKED && ofl_device_name() == NULL);
     CHECK(ofl_device_run(&call, NULL) == OFL_FORKED && ofl_device_supports(&call) == OFL_FORKED);
 }
 

@@ -22,7 +22,8 @@
 
 enum { alignment = 256 };
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+/* Error-checking: a signal handler that comes here in the middle of its thread's own call is sent away. */
+static pthread_mutex_t turn = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static struct ofl_scratch scratch;
 static _Atomic uint64_t cached_bytes; /* scratch.device_bytes, for readers without the lock */
 
@@ -297,7 +298,9 @@ static enum ofl_reason run_in_turn(const struct ofl_call *call, struct ofl_devic
 {
     struct job job = {call, times, OFL_OK};
     double begin = now();
-    pthread_mutex_lock(&turn);
+    if (pthread_mutex_lock(&turn) != 0) {
+        return OFL_NESTED;
+    }
     times->wait = now() - begin;
     job.reason = ofl_device_state(); /* it may have been lost meanwhile */
     if (job.reason == OFL_OK) {
@@ -356,5 +359,5 @@ uint64_t ofl_execute_cached_bytes(void)
 
 void ofl_execute_after_fork(void)
 {
-    turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    turn = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 }

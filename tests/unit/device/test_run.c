@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/time.h>
 
 static void start_host(void)
 {
@@ -193,6 +195,38 @@ void test_memory(void **state)
     (void)state;
     in_child(too_little_memory);
     in_child(enough_memory);
+}
+
+/* A signal handler that calls while its thread's own call runs is sent away. */
+static atomic_int nested, others;
+
+static void call_from_handler(int number)
+{
+    static struct product product;
+    struct ofl_call call = product_call(&product);
+    (void)number;
+    enum ofl_reason reason = ofl_device_run(&call, NULL);
+    nested += reason == OFL_NESTED;
+    others += reason != OFL_NESTED && reason != OFL_OK; /* OFL_OK between two calls */
+}
+
+static void run_with_handler(void)
+{
+    struct sigaction action = {.sa_handler = call_from_handler};
+    struct itimerval interval = {{0, 2000}, {0, 2000}}, off = {{0, 0}, {0, 0}};
+    setenv("GPU_OFFLOAD_HOST_COPY_RATE", "20000000", 1); /* the thread is mostly in copies */
+    start_host();
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &interval, NULL) == 0);
+    while (nested < 3) {
+        run_many(NULL);
+    }
+    CHECK(setitimer(ITIMER_REAL, &off, NULL) == 0 && others == 0);
+}
+
+void test_signals(void **state)
+{
+    (void)state;
+    in_child(run_with_handler);
 }
 
 /* A thread that is cancelled during its calls leaves the device usable. */

@@ -25,9 +25,9 @@ static double now(void)
 }
 
 /* Below the floor nothing is considered: everything in force mode, nothing when only observing. */
-static void set_floor(const struct ofl_settings *settings)
+void ofl_set_floor(void)
 {
-    atomic_store_explicit(&ofl_flops_floor, settings->force ? 0 : OFL_FLOOR_FLOPS, memory_order_relaxed);
+    atomic_store_explicit(&ofl_flops_floor, ofl_settings()->force ? 0 : OFL_FLOOR_FLOPS, memory_order_relaxed);
 }
 
 /* Outputs that overlap another operand: the standard leaves the result open, and CPU libraries each give
@@ -88,8 +88,11 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
     }
     if (!settings->force) {
         struct ofl_situation situation;
-        describe_situation(&situation, state);
         ofl_work_from_call(&visit->call, &visit->work);
+        if (visit->work.flops < OFL_FLOOR_FLOPS) {
+            return OFL_BELOW_FLOOR; /* it came before the floor was set */
+        }
+        describe_situation(&situation, state);
         visit->decided = true;
         enum ofl_reason reason = ofl_decide(&visit->work, ofl_machine(), &learning, &situation,
                                             (int) settings->level, &visit->prediction);
@@ -122,7 +125,7 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
     const struct ofl_settings *settings = ofl_settings();
-    set_floor(settings);
+    ofl_set_floor();
     thread->considered = true;
     visit->decided = false;
     if (target->integer_bytes == 0) {

@@ -28,7 +28,7 @@ __attribute__((constructor)) static void ofl_start(void)
 {
     ofl_message_start();
     ofl_summary_start();
-    ofl_settings();
+    ofl_set_floor();
     ofl_device_on_thread(mark_backend_thread);
     pthread_atfork(ofl_device_before_fork, ofl_device_after_fork_in_parent, after_fork_in_child);
 }

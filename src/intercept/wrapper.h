@@ -36,7 +36,8 @@ struct ofl_thread {
 /* Initial-exec: a preloaded library has its thread-local storage from the start. */
 extern _Thread_local struct ofl_thread ofl_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Calls with fewer floating-point operations are not considered; 0 until the first call set it. */
+/* Calls with fewer floating-point operations are not considered; 0 until ofl_set_floor. */
+void ofl_set_floor(void);
 extern _Atomic double ofl_flops_floor __attribute__((visibility("hidden")));
 
 enum { OFL_ROW_MAJOR = 101, OFL_COLUMN_MAJOR = 102 }; /* CBLAS_LAYOUT */

@@ -304,6 +304,26 @@ enum ofl_reason ofl_cuda_operation_workspace(int device, const struct ofl_call *
     return OFL_OK;
 }
 
+/* BLAS takes the diagonal of a Hermitian matrix as real whatever its imaginary parts hold; cuBLAS 13.1's cher2k
+ * lets them into the result.  Every Hermitian operand gets them cleared: it is the device's own copy. */
+static CUresult clear_imaginary_diagonals(const struct ofl_call *call, CUstream stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (rows[call->operation].name[0] != 'h') {
+        return result;
+    }
+    for (int i = 0; i < call->operands && result == CUDA_SUCCESS; i++) {
+        const struct ofl_buffer *operand = &call->operand[i];
+        if (operand->region != OFL_GENERAL) {
+            size_t part = operand->element_size / 2; /* bytes of a real or an imaginary part */
+            result = ofl_cuda.cuMemsetD2D32Async((CUdeviceptr)(uintptr_t)operand->address + part,
+                                                 (size_t)(operand->ld + 1) * operand->element_size, 0, part / 4,
+                                                 (size_t)operand->rows, stream);
+        }
+    }
+    return result;
+}
+
 enum ofl_reason ofl_cuda_operation_run(int device, struct ofl_stream *stream, const struct ofl_call *call,
                                        void *device_scratch, size_t device_bytes, void *host_scratch, size_t host_bytes)
 {
@@ -323,6 +343,10 @@ enum ofl_reason ofl_cuda_operation_run(int device, struct ofl_stream *stream, co
     }
     if (status == CUBLAS_STATUS_SUCCESS) {
         status = cublas.set_workspace(handle, device_scratch, device_bytes);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS &&
+        clear_imaginary_diagonals(call, (CUstream)(void *)stream) != CUDA_SUCCESS) {
+        status = CUBLAS_STATUS_EXECUTION_FAILED;
     }
     if (status == CUBLAS_STATUS_SUCCESS) {
         status = shapes[call->operation](handle, cublas.routines[call->operation][call->precision], call);

@@ -16,6 +16,7 @@ _Atomic double ofl_flops_floor;
 
 static struct ofl_learning learning;
 static _Atomic double device_last_used; /* seconds */
+static _Atomic double device_queue;     /* predicted seconds of the calls that run or wait there */
 
 static double now(void)
 {
@@ -68,7 +69,7 @@ static void describe_load(struct ofl_situation *situation)
 
 static void describe_situation(struct ofl_situation *situation, enum ofl_reason state)
 {
-    *situation = (struct ofl_situation){.state = state, .utilisation = -1};
+    *situation = (struct ofl_situation){.state = state, .utilisation = -1, .wait = atomic_load(&device_queue)};
     if (state == OFL_OK) {
         for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
             situation->library_loaded[i] = true;
@@ -103,6 +104,13 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
     return state == OFL_NOT_STARTED ? ofl_start_device() : OFL_OK;
 }
 
+static void queue(double seconds)
+{
+    double before = atomic_load(&device_queue);
+    while (!atomic_compare_exchange_weak(&device_queue, &before, before + seconds)) {
+    }
+}
+
 static enum ofl_reason run(struct ofl_visit *visit)
 {
     struct ofl_device_times times;
@@ -110,8 +118,10 @@ static enum ofl_reason run(struct ofl_visit *visit)
     if (reason != OFL_OK) {
         return reason;
     }
-    double started = now();
+    double expected = visit->decided ? visit->prediction.device_claim : 0, started = now();
+    queue(expected);
     reason = ofl_device_run(&visit->call, &times);
+    queue(-expected);
     double finished = now();
     atomic_store_explicit(&device_last_used, finished, memory_order_relaxed);
     if (visit->decided && reason == OFL_OK) {

@@ -139,7 +139,9 @@ OFL_INLINE void ofl_leave(const struct ofl_symbol *symbol, bool outermost)
 {
     struct ofl_thread *thread = &ofl_thread;
     if (!outermost) {
-        ofl_count(thread->counters, symbol, OFL_COUNT_NESTED);
+        if (!thread->backend) {
+            ofl_count(thread->counters, symbol, OFL_COUNT_NESTED);
+        }
         return;
     }
     thread->outermost = NULL;

@@ -10,6 +10,7 @@
 #include "intercept/counters.h"
 #include "intercept/symbols.h"
 #include "model/decide.h"
+#include "trace/record.h"
 #include <string.h>
 
 #define OFL_EXPORT __attribute__((visibility("default")))
@@ -19,9 +20,10 @@ struct ofl_visit {
     struct ofl_call call;
     bool decided;           /* work and prediction are set */
     enum ofl_reason reason; /* why it runs where it runs */
-    double started;         /* seconds */
+    uint64_t started;       /* ns */
     struct ofl_work work;
     struct ofl_prediction prediction;
+    struct ofl_trace_record record; /* while tracing */
 };
 
 struct ofl_thread {
@@ -139,7 +141,9 @@ OFL_INLINE void ofl_leave(const struct ofl_symbol *symbol, bool outermost)
 {
     struct ofl_thread *thread = &ofl_thread;
     if (!outermost) {
-        ofl_count(thread->counters, symbol, OFL_COUNT_NESTED);
+        if (!thread->backend) {
+            ofl_count(thread->counters, symbol, OFL_COUNT_NESTED);
+        }
         return;
     }
     thread->outermost = NULL;

@@ -5,9 +5,11 @@
  * machine, the device's situation), the device is run, and what came of it is learned and counted. */
 #include "intercept/machine.h"
 #include "intercept/wrapper.h"
+#include "base/message.h"
 #include "base/settings.h"
 #include "device/device.h"
-#include "trace/writer.h"
+
+#include <time.h>
 
 _Thread_local struct ofl_thread ofl_thread;
 _Atomic double ofl_flops_floor;
@@ -18,13 +20,15 @@ static _Atomic double device_queue;     /* predicted seconds of the calls that r
 
 static double now(void)
 {
-    return 1e-9 * (double) ofl_trace_now();
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
 }
 
-/* A trace has every call; force mode sends every call. */
+/* Below the floor nothing is considered: everything in force mode, nothing when only observing. */
 void ofl_set_floor(void)
 {
-    atomic_store_explicit(&ofl_flops_floor, ofl_settings()->force || ofl_trace_active() ? 0 : OFL_FLOOR_FLOPS, memory_order_relaxed);
+    atomic_store_explicit(&ofl_flops_floor, ofl_settings()->force ? 0 : OFL_FLOOR_FLOPS, memory_order_relaxed);
 }
 
 /* Outputs that overlap another operand: the standard leaves the result open, and CPU libraries each give
@@ -77,9 +81,6 @@ static void describe_situation(struct ofl_situation *situation, enum ofl_reason 
 static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings *settings)
 {
     enum ofl_reason state = ofl_device_state();
-    if (!settings->force && visit->work.flops < OFL_FLOOR_FLOPS) {
-        return OFL_BELOW_FLOOR; /* here for the trace, or before the floor was set */
-    }
     if (state != OFL_OK && state != OFL_NOT_STARTED) {
         return state;
     }
@@ -88,6 +89,10 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
     }
     if (!settings->force) {
         struct ofl_situation situation;
+        ofl_work_from_call(&visit->call, &visit->work);
+        if (visit->work.flops < OFL_FLOOR_FLOPS) {
+            return OFL_BELOW_FLOOR; /* it came before the floor was set */
+        }
         describe_situation(&situation, state);
         visit->decided = true;
         enum ofl_reason reason = ofl_decide(&visit->work, ofl_machine(), &learning, &situation,
@@ -106,91 +111,52 @@ static void queue(double seconds)
     }
 }
 
-static enum ofl_reason run(struct ofl_visit *visit, struct ofl_device_times *times)
+static enum ofl_reason run(struct ofl_visit *visit)
 {
+    struct ofl_device_times times;
     enum ofl_reason reason = ofl_device_supports(&visit->call);
     if (reason != OFL_OK) {
         return reason;
     }
     double expected = visit->decided ? visit->prediction.device_claim : 0, started = now();
     queue(expected);
-    reason = ofl_device_run(&visit->call, times);
+    reason = ofl_device_run(&visit->call, &times);
     queue(-expected);
     double finished = now();
     atomic_store_explicit(&device_last_used, finished, memory_order_relaxed);
     if (visit->decided && reason == OFL_OK) {
-        ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times->wait);
+        ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times.wait);
     }
     return reason;
 }
-
-/* ---- the trace ---- */
-
-static void begin_record(struct ofl_visit *visit, const struct ofl_target *target)
-{
-    ofl_trace_describe(&visit->call, &visit->record);
-    visit->record.call_site = (uint64_t) (uintptr_t) target->caller;
-    visit->record.start = visit->started;
-}
-
-static void end_record(struct ofl_visit *visit, const struct ofl_device_times *times)
-{
-    struct ofl_trace_record *record = &visit->record;
-    record->duration = ofl_trace_now() - visit->started;
-    record->reason = (uint8_t) visit->reason;
-    record->flops = visit->work.flops;
-    record->predicted_cpu = visit->decided ? (float) visit->prediction.cpu : -1;
-    record->predicted_device = visit->decided ? (float) visit->prediction.device : -1;
-    record->flags |= (visit->decided && visit->prediction.probe ? OFL_TRACE_PROBE : 0) |
-                     (ofl_settings()->force && visit->reason == OFL_OK ? OFL_TRACE_FORCED : 0);
-    if (times != NULL) {
-        record->wait = (float) times->wait;
-        record->copy_in = (float) times->copy_in;
-        record->compute = (float) times->compute;
-        record->copy_out = (float) times->copy_out;
-        record->bytes_in = times->bytes_in;
-        record->bytes_out = times->bytes_out;
-    }
-    ofl_trace_write(record);
-}
-
-/* ---- a call's way ---- */
 
 bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason)
 {
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
-    struct ofl_device_times times;
+    const struct ofl_settings *settings = ofl_settings();
     ofl_set_floor();
     thread->considered = true;
     visit->decided = false;
     if (target->integer_bytes == 0) {
         reason = OFL_INTEGER_WIDTH;
     }
-    ofl_work_from_call(&visit->call, &visit->work);
-    visit->started = ofl_trace_now();
-    if (ofl_trace_active()) {
-        begin_record(visit, target);
-    }
     if (reason == OFL_OK) {
         thread->backend = true; /* what the device's libraries call passes through */
-        reason = decide(visit, ofl_settings());
+        reason = decide(visit, settings);
         if (reason == OFL_OK) {
-            reason = run(visit, &times);
+            reason = run(visit);
         }
         thread->backend = false;
     }
     visit->reason = reason;
-    if (reason != OFL_OK) {
-        visit->started = ofl_trace_now(); /* what was tried before is not the CPU library's time */
-        return false;
+    if (reason == OFL_OK) {
+        thread->outermost = NULL;
+        ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
+        return true;
     }
-    thread->outermost = NULL;
-    ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
-    if (ofl_trace_active()) {
-        end_record(visit, &times);
-    }
-    return true;
+    visit->started = visit->decided ? now() : 0;
+    return false;
 }
 
 void ofl_considered_returned(const struct ofl_symbol *symbol)
@@ -198,16 +164,8 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
     if (visit->decided) {
-        ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason,
-                  now() - 1e-9 * (double) visit->started);
+        ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, now() - visit->started);
     }
-    if (ofl_trace_active()) {
-        end_record(visit, NULL);
-    }
-    if (visit->reason == OFL_BELOW_FLOOR) {
-        ofl_count(thread->counters, symbol, OFL_COUNT_SMALL);
-    } else {
-        ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
-        ofl_increment(&thread->counters->reasons[visit->reason]);
-    }
+    ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
+    ofl_increment(&thread->counters->reasons[visit->reason]);
 }

@@ -15,10 +15,8 @@
 #include "intercept/loading.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
-#include "trace/writer.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -243,31 +241,8 @@ static unsigned integer_bytes_of(const struct ofl_symbol *symbol, void *function
     return find_integer_bytes(function);
 }
 
-/* A trace names the file that a call site lies in. */
-static void note_module(const void *caller)
-{
-    struct dl_find_object object;
-    static const void *_Atomic noted[256];
-    if (!ofl_trace_active() || _dl_find_object((void *) caller, &object) != 0) {
-        return;
-    }
-    for (size_t i = 0; i < sizeof noted / sizeof *noted; i++) {
-        const void *known = NULL;
-        if (atomic_compare_exchange_strong(&noted[i], &known, object.dlfo_map_start)) {
-            const char *path = object.dlfo_link_map->l_name;
-            ofl_trace_module(object.dlfo_map_start, object.dlfo_map_end,
-                             path[0] != '\0' ? path : program_invocation_name);
-            return;
-        }
-        if (known == object.dlfo_map_start) {
-            return;
-        }
-    }
-}
-
 const struct ofl_target *ofl_resolve(struct ofl_symbol *symbol, const void *caller)
 {
-    note_module(caller);
     unsigned generation = atomic_load(&ofl_generation);
     void *function = find_function(symbol, caller);
     if (function == NULL) {

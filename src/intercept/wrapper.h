@@ -10,7 +10,6 @@
 #include "intercept/counters.h"
 #include "intercept/symbols.h"
 #include "model/decide.h"
-#include "trace/record.h"
 #include <string.h>
 
 #define OFL_EXPORT __attribute__((visibility("default")))
@@ -20,10 +19,9 @@ struct ofl_visit {
     struct ofl_call call;
     bool decided;           /* work and prediction are set */
     enum ofl_reason reason; /* why it runs where it runs */
-    uint64_t started;       /* ns */
+    double started;         /* seconds */
     struct ofl_work work;
     struct ofl_prediction prediction;
-    struct ofl_trace_record record; /* while tracing */
 };
 
 struct ofl_thread {

@@ -311,7 +311,7 @@ char **ofl_trace_list(const char *folder, size_t *count, char *explanation, size
         }
     }
     closedir(entries);
-    if (*count == 0) {
+    if (paths == NULL || *count == 0) {
         snprintf(explanation, size, "%s holds no traces (files that end in .trace)", folder);
         free(paths);
         return NULL;

@@ -191,7 +191,7 @@ static void fill_header(struct ofl_trace_header *header, const char *program)
     header->cores = cores > 0 ? (uint32_t)cores : 0;
     header->level = (uint32_t)trace.level;
     find_cpu(header->cpu, sizeof header->cpu);
-    snprintf(header->program, sizeof header->program, "%.*s", (int) sizeof header->program - 1, program);
+    snprintf(header->program, sizeof header->program, "%.*s", (int)sizeof header->program - 1, program);
     read_proc("/proc/self/cmdline", header->command, sizeof header->command, ' ');
     memcpy(header->operations, operation_names, sizeof operation_names);
     /* The magic last: a file that has it has all the rest. */

@@ -4,10 +4,12 @@
  * came back from there.  The decision itself is src/model's; here its inputs are gathered (settings,
  * machine, the device's situation), the device is run, and what came of it is learned and counted. */
 #include "intercept/machine.h"
+#include "intercept/tracing.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
 #include "base/settings.h"
 #include "device/device.h"
+#include "trace/writer.h"
 
 #include <time.h>
 
@@ -25,10 +27,11 @@ static double now(void)
     return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
 }
 
-/* Below the floor nothing is considered: everything in force mode, nothing when only observing. */
+/* Below the floor nothing is considered; in force mode and while tracing everything is. */
 void ofl_set_floor(void)
 {
-    atomic_store_explicit(&ofl_flops_floor, ofl_settings()->force ? 0 : OFL_FLOOR_FLOPS, memory_order_relaxed);
+    atomic_store_explicit(&ofl_flops_floor, ofl_settings()->force || ofl_trace_active() ? 0 : OFL_FLOOR_FLOPS,
+                          memory_order_relaxed);
 }
 
 /* Outputs that overlap another operand: the standard leaves the result open, and CPU libraries each give
@@ -124,8 +127,12 @@ static enum ofl_reason run(struct ofl_visit *visit)
     queue(-expected);
     double finished = now();
     atomic_store_explicit(&device_last_used, finished, memory_order_relaxed);
-    if (visit->decided && reason == OFL_OK) {
-        ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times.wait);
+    if (reason == OFL_OK) {
+        visit->reason = OFL_OK;
+        ofl_tracing_end(visit, started, finished, &times);
+        if (visit->decided) {
+            ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times.wait);
+        }
     }
     return reason;
 }
@@ -141,6 +148,7 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
     if (target->integer_bytes == 0) {
         reason = OFL_INTEGER_WIDTH;
     }
+    ofl_tracing_begin(visit, target->caller, reason);
     if (reason == OFL_OK) {
         thread->backend = true; /* what the device's libraries call passes through */
         reason = decide(visit, settings);
@@ -155,7 +163,7 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
         ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
         return true;
     }
-    visit->started = visit->decided ? now() : 0;
+    visit->started = visit->decided || visit->traced ? now() : 0;
     return false;
 }
 
@@ -163,8 +171,12 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
 {
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
-    if (visit->decided) {
-        ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, now() - visit->started);
+    if (visit->decided || visit->traced) {
+        double finished = now();
+        ofl_tracing_end(visit, visit->started, finished, NULL);
+        if (visit->decided) {
+            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, finished - visit->started);
+        }
     }
     ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
     ofl_increment(&thread->counters->reasons[visit->reason]);

@@ -10,6 +10,7 @@
 #include "intercept/counters.h"
 #include "intercept/symbols.h"
 #include "model/decide.h"
+#include "trace/record.h"
 #include <string.h>
 
 #define OFL_EXPORT __attribute__((visibility("default")))
@@ -19,9 +20,11 @@ struct ofl_visit {
     struct ofl_call call;
     bool decided;           /* work and prediction are set */
     enum ofl_reason reason; /* why it runs where it runs */
+    bool traced;            /* `record` will be written */
     double started;         /* seconds */
     struct ofl_work work;
     struct ofl_prediction prediction;
+    struct ofl_trace_record record;
 };
 
 struct ofl_thread {

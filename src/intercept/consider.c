@@ -178,6 +178,10 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
             ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, finished - visit->started);
         }
     }
+    if (visit->reason == OFL_BELOW_FLOOR) {
+        ofl_count(thread->counters, symbol, OFL_COUNT_SMALL);
+        return;
+    }
     ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
     ofl_increment(&thread->counters->reasons[visit->reason]);
 }

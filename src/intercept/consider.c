@@ -24,7 +24,7 @@ static double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* Below the floor nothing is considered; in force mode and while tracing everything is. */
@@ -58,8 +58,8 @@ static void describe_load(struct ofl_situation *situation)
     if (time - atomic_load(&asked) > 1e-3 * KEPT_MILLISECONDS) {
         struct ofl_device_load load;
         bool known = ofl_device_load(&load) == OFL_OK;
-        atomic_store(&total, known ? (double) load.memory_total : 0);
-        atomic_store(&available, known ? (double) load.memory_free : 0);
+        atomic_store(&total, known ? (double)load.memory_total : 0);
+        atomic_store(&available, known ? (double)load.memory_free : 0);
         atomic_store(&utilisation, known ? load.utilisation : -1);
         atomic_store(&asked, time);
     }
@@ -98,8 +98,8 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
         }
         describe_situation(&situation, state);
         visit->decided = true;
-        enum ofl_reason reason = ofl_decide(&visit->work, ofl_machine(), &learning, &situation,
-                                            (int) settings->level, &visit->prediction);
+        enum ofl_reason reason =
+            ofl_decide(&visit->work, ofl_machine(), &learning, &situation, (int)settings->level, &visit->prediction);
         if (reason != OFL_OK) {
             return reason;
         }

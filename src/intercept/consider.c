@@ -4,10 +4,14 @@
  * came back from there.  The decision itself is src/model's; here its inputs are gathered (settings,
  * machine, the device's situation), the device is run, and what came of it is learned and counted. */
 #include "intercept/machine.h"
+#include "intercept/tracing.h"
 #include "intercept/wrapper.h"
+#include "base/message.h"
 #include "base/settings.h"
 #include "device/device.h"
 #include "trace/writer.h"
+
+#include <time.h>
 
 _Thread_local struct ofl_thread ofl_thread;
 _Atomic double ofl_flops_floor;
@@ -18,13 +22,16 @@ static _Atomic double device_queue;     /* predicted seconds of the calls that r
 
 static double now(void)
 {
-    return 1e-9 * (double) ofl_trace_now();
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* A trace has every call; force mode sends every call. */
+/* Below the floor nothing is considered; in force mode and while tracing everything is. */
 void ofl_set_floor(void)
 {
-    atomic_store_explicit(&ofl_flops_floor, ofl_settings()->force || ofl_trace_active() ? 0 : OFL_FLOOR_FLOPS, memory_order_relaxed);
+    atomic_store_explicit(&ofl_flops_floor, ofl_settings()->force || ofl_trace_active() ? 0 : OFL_FLOOR_FLOPS,
+                          memory_order_relaxed);
 }
 
 /* Outputs that overlap another operand: the standard leaves the result open, and CPU libraries each give
@@ -51,8 +58,8 @@ static void describe_load(struct ofl_situation *situation)
     if (time - atomic_load(&asked) > 1e-3 * KEPT_MILLISECONDS) {
         struct ofl_device_load load;
         bool known = ofl_device_load(&load) == OFL_OK;
-        atomic_store(&total, known ? (double) load.memory_total : 0);
-        atomic_store(&available, known ? (double) load.memory_free : 0);
+        atomic_store(&total, known ? (double)load.memory_total : 0);
+        atomic_store(&available, known ? (double)load.memory_free : 0);
         atomic_store(&utilisation, known ? load.utilisation : -1);
         atomic_store(&asked, time);
     }
@@ -77,9 +84,6 @@ static void describe_situation(struct ofl_situation *situation, enum ofl_reason 
 static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings *settings)
 {
     enum ofl_reason state = ofl_device_state();
-    if (!settings->force && visit->work.flops < OFL_FLOOR_FLOPS) {
-        return OFL_BELOW_FLOOR; /* here for the trace, or before the floor was set */
-    }
     if (state != OFL_OK && state != OFL_NOT_STARTED) {
         return state;
     }
@@ -88,10 +92,14 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
     }
     if (!settings->force) {
         struct ofl_situation situation;
+        ofl_work_from_call(&visit->call, &visit->work);
+        if (visit->work.flops < OFL_FLOOR_FLOPS) {
+            return OFL_BELOW_FLOOR; /* it came before the floor was set */
+        }
         describe_situation(&situation, state);
         visit->decided = true;
-        enum ofl_reason reason = ofl_decide(&visit->work, ofl_machine(), &learning, &situation,
-                                            (int) settings->level, &visit->prediction);
+        enum ofl_reason reason =
+            ofl_decide(&visit->work, ofl_machine(), &learning, &situation, (int)settings->level, &visit->prediction);
         if (reason != OFL_OK) {
             return reason;
         }
@@ -106,108 +114,74 @@ static void queue(double seconds)
     }
 }
 
-static enum ofl_reason run(struct ofl_visit *visit, struct ofl_device_times *times)
+static enum ofl_reason run(struct ofl_visit *visit)
 {
+    struct ofl_device_times times;
     enum ofl_reason reason = ofl_device_supports(&visit->call);
     if (reason != OFL_OK) {
         return reason;
     }
     double expected = visit->decided ? visit->prediction.device_claim : 0, started = now();
     queue(expected);
-    reason = ofl_device_run(&visit->call, times);
+    reason = ofl_device_run(&visit->call, &times);
     queue(-expected);
     double finished = now();
     atomic_store_explicit(&device_last_used, finished, memory_order_relaxed);
-    if (visit->decided && reason == OFL_OK) {
-        ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times->wait);
+    if (reason == OFL_OK) {
+        visit->reason = OFL_OK;
+        ofl_tracing_end(visit, started, finished, &times);
+        if (visit->decided) {
+            ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times.wait);
+        }
     }
     return reason;
 }
-
-/* ---- the trace ---- */
-
-static void begin_record(struct ofl_visit *visit, const struct ofl_target *target)
-{
-    ofl_trace_describe(&visit->call, &visit->record);
-    visit->record.call_site = (uint64_t) (uintptr_t) target->caller;
-    visit->record.start = visit->started;
-}
-
-static void end_record(struct ofl_visit *visit, const struct ofl_device_times *times)
-{
-    struct ofl_trace_record *record = &visit->record;
-    record->duration = ofl_trace_now() - visit->started;
-    record->reason = (uint8_t) visit->reason;
-    record->flops = visit->work.flops;
-    record->predicted_cpu = visit->decided ? (float) visit->prediction.cpu : -1;
-    record->predicted_device = visit->decided ? (float) visit->prediction.device : -1;
-    record->flags |= (visit->decided && visit->prediction.probe ? OFL_TRACE_PROBE : 0) |
-                     (ofl_settings()->force && visit->reason == OFL_OK ? OFL_TRACE_FORCED : 0);
-    if (times != NULL) {
-        record->wait = (float) times->wait;
-        record->copy_in = (float) times->copy_in;
-        record->compute = (float) times->compute;
-        record->copy_out = (float) times->copy_out;
-        record->bytes_in = times->bytes_in;
-        record->bytes_out = times->bytes_out;
-    }
-    ofl_trace_write(record);
-}
-
-/* ---- a call's way ---- */
 
 bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason)
 {
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
-    struct ofl_device_times times;
+    const struct ofl_settings *settings = ofl_settings();
     ofl_set_floor();
     thread->considered = true;
     visit->decided = false;
     if (target->integer_bytes == 0) {
         reason = OFL_INTEGER_WIDTH;
     }
-    ofl_work_from_call(&visit->call, &visit->work);
-    visit->started = ofl_trace_now();
-    if (ofl_trace_active()) {
-        begin_record(visit, target);
-    }
+    ofl_tracing_begin(visit, target->caller, reason);
     if (reason == OFL_OK) {
         thread->backend = true; /* what the device's libraries call passes through */
-        reason = decide(visit, ofl_settings());
+        reason = decide(visit, settings);
         if (reason == OFL_OK) {
-            reason = run(visit, &times);
+            reason = run(visit);
         }
         thread->backend = false;
     }
     visit->reason = reason;
-    if (reason != OFL_OK) {
-        visit->started = ofl_trace_now(); /* what was tried before is not the CPU library's time */
-        return false;
+    if (reason == OFL_OK) {
+        thread->outermost = NULL;
+        ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
+        return true;
     }
-    thread->outermost = NULL;
-    ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
-    if (ofl_trace_active()) {
-        end_record(visit, &times);
-    }
-    return true;
+    visit->started = visit->decided || visit->traced ? now() : 0;
+    return false;
 }
 
 void ofl_considered_returned(const struct ofl_symbol *symbol)
 {
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
-    if (visit->decided) {
-        ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason,
-                  now() - 1e-9 * (double) visit->started);
-    }
-    if (ofl_trace_active()) {
-        end_record(visit, NULL);
+    if (visit->decided || visit->traced) {
+        double finished = now();
+        ofl_tracing_end(visit, visit->started, finished, NULL);
+        if (visit->decided) {
+            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, finished - visit->started);
+        }
     }
     if (visit->reason == OFL_BELOW_FLOOR) {
         ofl_count(thread->counters, symbol, OFL_COUNT_SMALL);
-    } else {
-        ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
-        ofl_increment(&thread->counters->reasons[visit->reason]);
+        return;
     }
+    ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
+    ofl_increment(&thread->counters->reasons[visit->reason]);
 }

@@ -4,6 +4,7 @@
  * on the CPU library only. */
 #include "intercept/importers.h"
 #include "intercept/summary.h"
+#include "intercept/tracing.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
 #include "base/settings.h"
@@ -21,26 +22,16 @@ static void after_fork_in_child(void)
 {
     ofl_importers_reset();
     ofl_device_after_fork_in_child();
-    ofl_trace_after_fork_in_child();
     ofl_counters_reset();
     ofl_summary_forked();
-}
-
-static void start_trace(void)
-{
-    const struct ofl_settings *settings = ofl_settings();
-    char explanation[256];
-    if (settings->trace[0] != '\0' &&
-        !ofl_trace_start(settings->trace, (int) settings->level, explanation, sizeof explanation)) {
-        ofl_message("%s; the program runs without a trace", explanation);
-    }
+    ofl_trace_after_fork_in_child();
 }
 
 __attribute__((constructor)) static void ofl_start(void)
 {
     ofl_message_start();
     ofl_summary_start();
-    start_trace();
+    ofl_tracing_start();
     ofl_set_floor();
     ofl_device_on_thread(mark_backend_thread);
     pthread_atfork(ofl_device_before_fork, ofl_device_after_fork_in_parent, after_fork_in_child);
@@ -49,6 +40,6 @@ __attribute__((constructor)) static void ofl_start(void)
 __attribute__((destructor)) static void ofl_end(void)
 {
     ofl_summary_write();
-    ofl_device_exit();
     ofl_trace_stop();
+    ofl_device_exit();
 }

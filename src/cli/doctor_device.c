@@ -203,9 +203,12 @@ bool ofl_doctor_device(const char *device)
     report_cuda();
     ofl_doctor_heading("Devices");
     bool cuda = report_backend("cuda"), host = report_backend("host");
-    ofl_doctor_line("chosen", "--device %s%s", device,
-                    strcmp(device, "auto") == 0 ? cuda ? ": cuda" : ": none, everything stays on the CPU" : "");
-    if (strcmp(device, "auto") == 0 && !cuda) {
+    if (strcmp(device, "auto") != 0) {
+        ofl_doctor_line("chosen", "--device %s", device);
+    } else if (cuda) {
+        ofl_doctor_line("chosen", "--device auto: cuda");
+    } else {
+        ofl_doctor_line("chosen", "--device auto: none, everything stays on the CPU");
         ofl_doctor_advice("to try the tool without a GPU: --device host (slower than the CPU, same results)");
     }
     report_profile(strcmp(device, "host") == 0 ? "host" : "cuda");

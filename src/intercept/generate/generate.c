@@ -63,7 +63,7 @@ struct signature {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void fail(const char *format, ...)
+static _Noreturn void fail(const char *format, ...)
 {
     va_list arguments;
     fputs("generate: ", stderr);

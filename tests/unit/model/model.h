@@ -38,7 +38,7 @@ struct ofl_situation ready_device(void);
 #define assert_case(number, condition)                                                                                 \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
-            print_error("case %d: not so: %s\n", (int) (number), #condition);                                          \
+            print_error("case %d: not so: %s\n", (int)(number), #condition);                                           \
             fail();                                                                                                    \
         }                                                                                                              \
     } while (0)

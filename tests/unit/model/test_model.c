@@ -45,7 +45,7 @@ struct ofl_situation ready_device(void)
 double random_number(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double) (*seed >> 11) / 9007199254740992.0;
+    return (double)(*seed >> 11) / 9007199254740992.0;
 }
 
 int main(void)

@@ -46,7 +46,7 @@ void start(const char *folder)
 
 void write_number(uint64_t number)
 {
-    struct ofl_trace_record record = {.kind = OFL_TRACE_CALL, .start = number, .flops = 3.0 * (double) number};
+    struct ofl_trace_record record = {.kind = OFL_TRACE_CALL, .start = number, .flops = 3.0 * (double)number};
     ofl_trace_write(&record);
 }
 
@@ -86,7 +86,7 @@ struct ofl_trace_record *read_folder(const char *folder, size_t *count, size_t *
     ofl_trace_free_list(paths, *files);
     qsort(all, *count, sizeof *all, by_start);
     for (size_t i = 0; i < *count; i++) {
-        assert_true(all[i].kind == OFL_TRACE_CALL && all[i].flops == 3.0 * (double) all[i].start);
+        assert_true(all[i].kind == OFL_TRACE_CALL && all[i].flops == 3.0 * (double)all[i].start);
     }
     return all;
 }

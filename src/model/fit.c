@@ -6,7 +6,7 @@
 
 static int by_value(const void *a, const void *b)
 {
-    double x = *(const double *) a, y = *(const double *) b;
+    double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
@@ -173,7 +173,7 @@ bool ofl_fit_curve(const struct ofl_sample *samples, size_t count, struct ofl_cu
     if (out->points == 0) {
         return false;
     }
-    qsort(out->point, (size_t) out->points, sizeof *out->point, by_work);
+    qsort(out->point, (size_t)out->points, sizeof *out->point, by_work);
     for (size_t i = 0; i < count; i++) {
         const double *e = samples[i].extent;
         if (usable(samples[i].flops) && usable(samples[i].seconds) && usable(e[0] * e[1] * e[2]) &&

@@ -5,6 +5,7 @@
  * trace says, and that is learned from; what it would take on the device is the prediction.  What the device
  * keeps between calls, other programs and waiting are not part of it. */
 #include "cli/cli.h"
+#include "cli/estimate.h"
 #include "base/message.h"
 #include "base/reason.h"
 #include "model/decide.h"
@@ -23,6 +24,7 @@
 struct options {
     const char *folder, *profile, *device;
     int level;
+    bool check;
 };
 
 struct replay {
@@ -43,11 +45,12 @@ static void print_help(void)
          "  --profile FILE  the machine to estimate for (default: this one's profile, else an\n"
          "                  estimate from its hardware)\n"
          "  --device KIND   cuda or host: whose profile (default: cuda)\n"
+         "  --check         instead, compare the predictions with what the trace has\n"
          "  --help          print this");
 }
 
-/* Work as the record tells it.  */
-static void work_of(const struct ofl_trace_record *record, struct ofl_work *out)
+/* Work as the record tells it. */
+void ofl_estimate_work(const struct ofl_trace_record *record, struct ofl_work *out)
 {
     struct ofl_call call = {.operation = (enum ofl_operation)record->operation,
                             .precision = (enum ofl_precision)record->precision,
@@ -100,7 +103,7 @@ static void replay_call(struct replay *replay, const struct ofl_trace_record *re
         replay->reasons[record->reason]++;
         return;
     }
-    work_of(record, &work);
+    ofl_estimate_work(record, &work);
     enum ofl_reason reason = ofl_decide(&work, machine, &replay->learning, &replay->situation, level, &prediction);
     /* What the call takes on the CPU: seen if it ran there, else predicted. */
     double cpu = record->reason != OFL_OK ? seconds : prediction.cpu;
@@ -217,7 +220,9 @@ static int estimate(const struct options *options)
         return OFL_EXIT_FAILED;
     }
     bool done = find_machine(options, &machine);
-    if (done) {
+    if (done && options->check) {
+        done = ofl_estimate_check(paths, count, &machine);
+    } else if (done) {
         done = false;
         for (size_t i = 0; i < count; i++) {
             done = replay_file(paths[i], &machine, options->level) || done;
@@ -229,11 +234,10 @@ static int estimate(const struct options *options)
 
 int ofl_cli_estimate(int argc, char **argv)
 {
-    static const struct option table[] = {{"level", required_argument, NULL, 'l'},
-                                          {"profile", required_argument, NULL, 'p'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+    static const struct option table[] = {
+        {"level", required_argument, NULL, 'l'},  {"profile", required_argument, NULL, 'p'},
+        {"device", required_argument, NULL, 'd'}, {"check", no_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     struct options options = {.level = OFL_LEVEL_DEFAULT, .device = "cuda"};
     char *end = NULL;
     optind = 1;
@@ -252,6 +256,9 @@ int ofl_cli_estimate(int argc, char **argv)
             break;
         case 'd':
             options.device = optarg;
+            break;
+        case 'c':
+            options.check = true;
             break;
         case 'h':
             print_help();

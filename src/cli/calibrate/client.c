@@ -1,6 +1,6 @@
 /* The workload of `gpu-offload calibrate`: an ordinary client of BLAS.
  *
- *   gpu-offload-calibrate-client SECONDS LARGEST
+ *   gpu-offload-calibrate-client SECONDS LARGEST [SEED]
  *
  * Calls every routine of operations.def that it knows how to call, by its Fortran name, in several
  * shapes and sizes, each a few times.  It measures nothing itself: it runs under the preload library,
@@ -12,6 +12,7 @@
  *                                 the calls between two moments (CLOCK_MONOTONIC, ns); QUIET is 1 if the machine
  *                                 was quiet before and after them
  *
+ * With SEED the shapes are random ones instead, to compare predictions with (`gpu-offload estimate --check`).
  * A point that was disturbed is measured again.  SECONDS is the time that all points may take, LARGEST the largest
  * order. */
 #include "cli/calibrate/canary.h"
@@ -19,6 +20,7 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,14 +349,43 @@ static void measure_all(double seconds, int largest)
     free(memory.a), free(memory.b), free(memory.c);
 }
 
+/* Random shapes, each extent by itself, in turn for all routines. */
+static void measure_random(double seconds, int largest, unsigned seed)
+{
+    struct memory memory = {NULL, NULL, NULL, 0};
+    double until = now() + seconds, span = log2((double)largest / 64);
+    while (now() < until) {
+        for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+            for (const char *letter = operations[i].precisions; *letter != '\0' && now() < until; letter++) {
+                int size[3];
+                for (int j = 0; j < 3; j++) {
+                    seed = seed * 1664525u + 1013904223u;
+                    size[j] = (int)(64 * exp2(span * (double)(seed >> 8) / (1 << 24)));
+                }
+                const char *arguments = operations[i].arguments;
+                struct point point = {(int)i, *letter, has_word(arguments, "m") ? size[0] : 0, size[1],
+                                      has_word(arguments, "k") ? size[2] : 0};
+                measure(&point, &memory, seconds / 200);
+            }
+        }
+    }
+    free(memory.a), free(memory.b), free(memory.c);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
+    if (argc != 3 && argc != 4) {
         fputs("This is a part of `gpu-offload calibrate`.\n", stderr);
         return 2;
     }
     ofl_canary_start();
     print_library();
-    measure_all(strtod(argv[1], NULL), (int)strtol(argv[2], NULL, 10));
+    double seconds = strtod(argv[1], NULL);
+    int largest = (int)strtol(argv[2], NULL, 10);
+    if (argc == 4) {
+        measure_random(seconds, largest, (unsigned)strtoul(argv[3], NULL, 10));
+    } else {
+        measure_all(seconds, largest);
+    }
     return 0;
 }

@@ -22,7 +22,7 @@ enum ofl_reason ofl_device_start(void);
  * Never starts anything; a few nanoseconds. */
 enum ofl_reason ofl_device_state(void);
 
-/* "cuda", "host"; NULL before a successful start. */
+/* "cuda", "host"; NULL before a successful start and in a child that stays on the CPU. */
 const char *ofl_device_name(void);
 
 /* One line for people about why the start failed: what was looked for, what was found, what to do.

@@ -22,8 +22,10 @@
 
 enum { alignment = 256 };
 
-/* Error-checking: a signal handler that comes here in the middle of its thread's own call is sent away. */
-static pthread_mutex_t turn = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+/* From before the turn is asked for until after it is given back: a signal handler that comes here in the
+ * middle of its thread's own call is sent away. */
+static _Thread_local volatile bool inside;
 static struct ofl_scratch scratch;
 static _Atomic uint64_t cached_bytes; /* scratch.device_bytes, for readers without the lock */
 
@@ -298,9 +300,7 @@ static enum ofl_reason run_in_turn(const struct ofl_call *call, struct ofl_devic
 {
     struct job job = {call, times, OFL_OK};
     double begin = now();
-    if (pthread_mutex_lock(&turn) != 0) {
-        return OFL_NESTED;
-    }
+    pthread_mutex_lock(&turn);
     times->wait = now() - begin;
     job.reason = ofl_device_state(); /* it may have been lost meanwhile */
     if (job.reason == OFL_OK) {
@@ -320,15 +320,20 @@ enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_ti
     if (reason == OFL_OK && !ofl_device_is_ours()) {
         reason = OFL_FORKED;
     }
+    if (reason == OFL_OK && inside) {
+        reason = OFL_NESTED;
+    }
     if (reason != OFL_OK) {
         return reason;
     }
     /* A thread that is cancelled in the middle would keep the turn for ever. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    inside = true;
     reason = ofl_operation_prepare(ofl_started_device(), call->operation);
     if (reason == OFL_OK) {
         reason = run_in_turn(call, times);
     }
+    inside = false;
     pthread_setcancelstate(cancellable, NULL);
     errno = saved;
     return reason;
@@ -359,5 +364,5 @@ uint64_t ofl_execute_cached_bytes(void)
 
 void ofl_execute_after_fork(void)
 {
-    turn = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }

@@ -18,12 +18,13 @@ _Atomic double ofl_flops_floor;
 
 static struct ofl_learning learning;
 static _Atomic double device_last_used; /* seconds */
+static _Atomic double device_queue;     /* predicted seconds of the calls that run or wait there */
 
 static double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* Below the floor nothing is considered; in force mode and while tracing everything is. */
@@ -57,8 +58,8 @@ static void describe_load(struct ofl_situation *situation)
     if (time - atomic_load(&asked) > 1e-3 * KEPT_MILLISECONDS) {
         struct ofl_device_load load;
         bool known = ofl_device_load(&load) == OFL_OK;
-        atomic_store(&total, known ? (double) load.memory_total : 0);
-        atomic_store(&available, known ? (double) load.memory_free : 0);
+        atomic_store(&total, known ? (double)load.memory_total : 0);
+        atomic_store(&available, known ? (double)load.memory_free : 0);
         atomic_store(&utilisation, known ? load.utilisation : -1);
         atomic_store(&asked, time);
     }
@@ -71,7 +72,7 @@ static void describe_load(struct ofl_situation *situation)
 
 static void describe_situation(struct ofl_situation *situation, enum ofl_reason state)
 {
-    *situation = (struct ofl_situation){.state = state, .utilisation = -1};
+    *situation = (struct ofl_situation){.state = state, .utilisation = -1, .wait = atomic_load(&device_queue)};
     if (state == OFL_OK) {
         for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
             situation->library_loaded[i] = true;
@@ -97,13 +98,20 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
         }
         describe_situation(&situation, state);
         visit->decided = true;
-        enum ofl_reason reason = ofl_decide(&visit->work, ofl_machine(), &learning, &situation,
-                                            (int) settings->level, &visit->prediction);
+        enum ofl_reason reason =
+            ofl_decide(&visit->work, ofl_machine(), &learning, &situation, (int)settings->level, &visit->prediction);
         if (reason != OFL_OK) {
             return reason;
         }
     }
     return state == OFL_NOT_STARTED ? ofl_start_device() : OFL_OK;
+}
+
+static void queue(double seconds)
+{
+    double before = atomic_load(&device_queue);
+    while (!atomic_compare_exchange_weak(&device_queue, &before, before + seconds)) {
+    }
 }
 
 static enum ofl_reason run(struct ofl_visit *visit)
@@ -113,8 +121,10 @@ static enum ofl_reason run(struct ofl_visit *visit)
     if (reason != OFL_OK) {
         return reason;
     }
-    double started = now();
+    double expected = visit->decided ? visit->prediction.device_claim : 0, started = now();
+    queue(expected);
     reason = ofl_device_run(&visit->call, &times);
+    queue(-expected);
     double finished = now();
     atomic_store_explicit(&device_last_used, finished, memory_order_relaxed);
     if (reason == OFL_OK) {
@@ -167,6 +177,10 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
         if (visit->decided) {
             ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, finished - visit->started);
         }
+    }
+    if (visit->reason == OFL_BELOW_FLOOR) {
+        ofl_count(thread->counters, symbol, OFL_COUNT_SMALL);
+        return;
     }
     ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
     ofl_increment(&thread->counters->reasons[visit->reason]);

@@ -6,20 +6,19 @@
 
 static char upper(char letter)
 {
-    return letter >= 'a' && letter <= 'z' ? (char) (letter - 'a' + 'A') : letter;
+    return letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
 }
 
 static char lower(char letter)
 {
-    return letter >= 'A' && letter <= 'Z' ? (char) (letter - 'A' + 'a') : letter;
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
 /* A small letter in `letters` is legal in real precisions only. */
 static bool is_legal(char letter, const char *letters, enum ofl_precision precision)
 {
     return letter >= 'A' && letter <= 'Z' &&
-           (strchr(letters, letter) != NULL ||
-            (!ofl_is_complex(precision) && strchr(letters, lower(letter)) != NULL));
+           (strchr(letters, letter) != NULL || (!ofl_is_complex(precision) && strchr(letters, lower(letter)) != NULL));
 }
 
 char ofl_flag(char value, const char *letters, enum ofl_precision precision, bool *legal)
@@ -89,12 +88,12 @@ enum ofl_region ofl_triangle(char uplo)
     return uplo == 'L' ? OFL_LOWER : OFL_UPPER;
 }
 
-void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum ofl_access access,
-                 enum ofl_region region, int64_t rows, int64_t columns, bool *legal)
+void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum ofl_access access, enum ofl_region region,
+                 int64_t rows, int64_t columns, bool *legal)
 {
     static const uint32_t sizes[OFL_PRECISION_COUNT] = {4, 8, 8, 16};
     *legal &= ld >= (rows > 1 ? rows : 1);
-    call->operand[call->operands++] = (struct ofl_buffer){.address = (void *) address,
+    call->operand[call->operands++] = (struct ofl_buffer){.address = (void *)address,
                                                           .rows = rows,
                                                           .columns = columns,
                                                           .ld = ld,

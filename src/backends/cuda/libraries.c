@@ -36,7 +36,10 @@ static void *open_in(const char *folder, const struct wanted *wanted)
     if (wanted->companion[0] != '\0' &&
         (size_t)snprintf(path, sizeof path, "%s/%s", folder, wanted->companion) < sizeof path) {
         /* By path, so that the library finds it by its name whatever its own search path is. */
-        dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        // cppcheck-suppress leakReturnValNotUsed ; libraries stay loaded
+        if (dlopen(path, RTLD_NOW | RTLD_LOCAL) == NULL) {
+            dlerror(); /* it is not needed everywhere */
+        }
     }
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, wanted->file) >= sizeof path) {
         return NULL;

@@ -41,7 +41,10 @@ static const struct operation {
         const char *name, *access, *region, *rows, *columns;
     } operands[MAX_OPERANDS];
 } operations[] = {
-#define OFL_OPERAND(name, access, region, rows, columns) {#name, #access, #region, #rows, #columns}
+#define OFL_OPERAND(name, access, region, rows, columns)                                                               \
+    {                                                                                                                  \
+#name, #access, #region, #rows, #columns                                                                       \
+    }
 #define OFL_OPERATION(name, precisions, kind, arguments, row_major, flops, ...)                                        \
     {#name, precisions, #kind, arguments, row_major, #flops, {__VA_ARGS__}},
 #include <gpu-offload/operations.def>
@@ -60,7 +63,7 @@ struct signature {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void fail(const char *format, ...)
+static _Noreturn void fail(const char *format, ...)
 {
     va_list arguments;
     fputs("generate: ", stderr);
@@ -89,13 +92,13 @@ static struct signature parse_arguments(const struct operation *operation)
         size_t length = strcspn(p, " :");
         const struct word *word = find_word(p, length);
         if (word == NULL || signature.count == MAX_ARGUMENTS) {
-            fail("%s: argument '%.*s' is not in arguments.def", operation->name, (int) token, p);
+            fail("%s: argument '%.*s' is not in arguments.def", operation->name, (int)token, p);
         }
         struct argument *argument = &signature.arguments[signature.count++];
         argument->word = word;
         snprintf(argument->name, sizeof argument->name, "%s", word->name);
         if (length < token) {
-            snprintf(argument->letters, sizeof argument->letters, "%.*s", (int) (token - length - 1), p + length + 1);
+            snprintf(argument->letters, sizeof argument->letters, "%.*s", (int)(token - length - 1), p + length + 1);
         } else {
             snprintf(argument->letters, sizeof argument->letters, "%s", word->letters);
         }
@@ -176,14 +179,13 @@ static void print_describe(const struct operation *operation)
     }
     for (int i = 0; i < MAX_OPERANDS && operation->operands[i].name != NULL; i++) {
         const char *name = operation->operands[i].name;
-        char leading[4] = {'l', 'd', (char) tolower((unsigned char) name[0]), '\0'};
+        char leading[4] = {'l', 'd', (char)tolower((unsigned char)name[0]), '\0'};
         if (!has(&signature, name) || !has(&signature, leading)) {
             fail("%s: operand %s or its leading dimension is not an argument", operation->name, name);
         }
-        printf("    ofl_operand(call, %s, %s, %s, %s, %s, %s, &legal);\n", name, leading,
-               operation->operands[i].access,
+        printf("    ofl_operand(call, %s, %s, %s, %s, %s, %s, &legal);\n", name, leading, operation->operands[i].access,
                strcmp(operation->operands[i].region, "OFL_TRIANGLE") == 0 ? "ofl_triangle(uplo)"
-                                                                           : operation->operands[i].region,
+                                                                          : operation->operands[i].region,
                operation->operands[i].rows, operation->operands[i].columns);
     }
     printf("    return ofl_describe_end(call, legal, ");
@@ -262,8 +264,7 @@ static void print_forwarded(const struct signature *signature, enum interface in
 }
 
 /* The expression that gives describe_OP an argument of the wrapper's. */
-static void print_described(const struct argument *argument, const char *name, enum interface interface,
-                            char precision)
+static void print_described(const struct argument *argument, const char *name, enum interface interface, char precision)
 {
     switch (argument->word->class) {
     case FLAG:
@@ -307,7 +308,7 @@ static struct row_major_rule find_rule(const struct operation *operation, const 
     for (const char *p = operation->row_major; *p != '\0';) {
         char token[2 * MAX_WORD];
         size_t length = strcspn(p, " ");
-        snprintf(token, sizeof token, "%.*s", (int) length, p);
+        snprintf(token, sizeof token, "%.*s", (int)length, p);
         char *arrow = strstr(token, "<>");
         if (arrow != NULL) {
             *arrow = '\0';
@@ -328,7 +329,7 @@ static struct row_major_rule find_rule(const struct operation *operation, const 
 static void print_describe_call(const struct operation *operation, const struct signature *signature,
                                 enum interface interface, char precision, bool row_major)
 {
-    printf("describe_%s(&ofl_thread.visit.call, OFL_%c", operation->name, toupper((unsigned char) precision));
+    printf("describe_%s(&ofl_thread.visit.call, OFL_%c", operation->name, toupper((unsigned char)precision));
     for (int i = 0; i < signature->count; i++) {
         const struct argument *argument = &signature->arguments[i];
         struct row_major_rule rule = {.partner = ""};
@@ -340,12 +341,11 @@ static void print_describe_call(const struct operation *operation, const struct 
         if (rule.flipped) {
             printf("ofl_flip(");
         } else if (rule.conjugated) {
-            printf("ofl_conjugate(&conjugated_%s, OFL_%c, ", argument->word->field,
-                   toupper((unsigned char) precision));
+            printf("ofl_conjugate(&conjugated_%s, OFL_%c, ", argument->word->field, toupper((unsigned char)precision));
         }
         print_described(argument, name, interface, precision);
         if (rule.flipped) {
-            printf(", \"%s\", OFL_%c)", argument->letters, toupper((unsigned char) precision));
+            printf(", \"%s\", OFL_%c)", argument->letters, toupper((unsigned char)precision));
         } else if (rule.conjugated) {
             printf(")");
         }
@@ -459,7 +459,7 @@ static void print_symbol(const struct operation *operation, const struct scheme 
     routine_name(name, sizeof name, scheme, operation, precision);
     printf("    {.name = \"%s\", .operation = OFL_OP_%s, .precision = OFL_%c, .integer_bytes = %d, .cblas = %s,\n"
            "     .wrapper = %s, .lanes = ofl_lanes_%d},\n",
-           name, operation->name, toupper((unsigned char) precision), scheme->integer_bytes,
+           name, operation->name, toupper((unsigned char)precision), scheme->integer_bytes,
            scheme->interface == CBLAS ? "true" : "false", name, symbol);
 }
 

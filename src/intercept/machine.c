@@ -96,7 +96,8 @@ static void start(void)
         bool named = ofl_device_properties(&properties) == OFL_OK;
         ofl_trace_device(named ? properties.name : ofl_device_name(), now() - started);
         learn_properties();
-    } else if (strcmp(ofl_settings()->device, "auto") != 0 && ofl_device_explanation()[0] != '\0') {
+    } else if (strcmp(ofl_settings()->device, "auto") != 0 && strcmp(ofl_settings()->device, "none") != 0 &&
+               ofl_device_explanation()[0] != '\0') {
         ofl_message("%s; the program runs on the CPU", ofl_device_explanation());
     }
 }

@@ -130,8 +130,11 @@ def table(plain, offloaded, counts):
     print(columns.format("together", made, f"{moved} moved", f"{sums[0]:.2f} s", f"{sums[1]:.2f} s", ratio, ""))
     print("\n  ratio: time without divided by time with; above 1 the second run was faster")
     print(f"  results: {agreed} of {len(rows)} agree" + (" to rounding" if agreed == len(rows) else ""))
-    if moved < made:
-        print(f"  {made - moved} of {made} calls stayed on the CPU: `gpu-offload run --summary` says why")
+    unseen = sum(calls for _, routine, calls, _, _ in rows if routine not in counts)
+    if unseen:
+        print(f"  {unseen} of {made} calls are of LAPACK, which this version leaves to the CPU library")
+    if made - moved - unseen:
+        print(f"  {made - moved - unseen} of {made} calls stayed on the CPU by decision: `gpu-offload run --summary` says why")
     return agreed == len(rows), moved
 
 

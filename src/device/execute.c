@@ -25,6 +25,9 @@
 enum { alignment = 256 };
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+/* From before the turn is asked for until after it is given back: a signal handler that comes here in the
+ * middle of its thread's own call is sent away. */
+static _Thread_local volatile bool inside;
 static struct ofl_scratch scratch;
 static _Atomic uint64_t cached_bytes; /* scratch.device_bytes, for readers without the lock */
 
@@ -415,15 +418,20 @@ enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_ti
     if (reason == OFL_OK && !ofl_device_is_ours()) {
         reason = OFL_FORKED;
     }
+    if (reason == OFL_OK && inside) {
+        reason = OFL_NESTED;
+    }
     if (reason != OFL_OK) {
         return reason;
     }
     /* A thread that is cancelled in the middle would keep the turn for ever. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    inside = true;
     reason = ofl_operation_prepare(ofl_started_device(), call->operation);
     if (reason == OFL_OK) {
         reason = run_in_turn(call, times);
     }
+    inside = false;
     pthread_setcancelstate(cancellable, NULL);
     errno = saved;
     return reason;

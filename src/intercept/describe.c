@@ -6,12 +6,12 @@
 
 static char upper(char letter)
 {
-    return letter >= 'a' && letter <= 'z' ? (char) (letter - 'a' + 'A') : letter;
+    return letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
 }
 
 static char lower(char letter)
 {
-    return letter >= 'A' && letter <= 'Z' ? (char) (letter - 'A' + 'a') : letter;
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
 /* A small letter in `letters` is legal in real precisions only, one after ! in complex ones only. */
@@ -94,12 +94,12 @@ enum ofl_region ofl_triangle(char uplo)
     return uplo == 'L' ? OFL_LOWER : OFL_UPPER;
 }
 
-void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum ofl_access access,
-                 enum ofl_region region, int64_t rows, int64_t columns, bool *legal)
+void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum ofl_access access, enum ofl_region region,
+                 int64_t rows, int64_t columns, bool *legal)
 {
     static const uint32_t sizes[OFL_PRECISION_COUNT] = {4, 8, 8, 16};
     *legal &= ld >= (rows > 1 ? rows : 1);
-    call->operand[call->operands++] = (struct ofl_buffer){.address = (void *) address,
+    call->operand[call->operands++] = (struct ofl_buffer){.address = (void *)address,
                                                           .rows = rows,
                                                           .columns = columns,
                                                           .ld = ld,
@@ -111,7 +111,7 @@ void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum of
 void ofl_pivots(struct ofl_call *call, const void *address, unsigned integer_bytes, enum ofl_access access,
                 int64_t rows)
 {
-    call->operand[call->operands++] = (struct ofl_buffer){.address = (void *) address,
+    call->operand[call->operands++] = (struct ofl_buffer){.address = (void *)address,
                                                           .rows = rows,
                                                           .columns = 1,
                                                           .ld = MAX(1, rows),

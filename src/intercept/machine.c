@@ -9,11 +9,13 @@
 #include "model/estimate.h"
 #include "profile/facts.h"
 #include "profile/store.h"
+#include "trace/writer.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct ofl_machine assumed, known;
 static const struct ofl_machine *_Atomic current;
@@ -78,9 +80,21 @@ static void learn_properties(void)
     atomic_store(&current, &known);
 }
 
-static void report_start(void)
+static double now(void)
 {
-    if (ofl_device_state() == OFL_OK) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* The first start, with what is to be said and recorded of it. */
+static void start(void)
+{
+    struct ofl_device_properties properties;
+    double started = now();
+    if (ofl_device_start() == OFL_OK) {
+        bool named = ofl_device_properties(&properties) == OFL_OK;
+        ofl_trace_device(named ? properties.name : ofl_device_name(), now() - started);
         learn_properties();
     } else if (strcmp(ofl_settings()->device, "auto") != 0 && ofl_device_explanation()[0] != '\0') {
         ofl_message("%s; the program runs on the CPU", ofl_device_explanation());
@@ -90,7 +104,6 @@ static void report_start(void)
 enum ofl_reason ofl_start_device(void)
 {
     ofl_machine();
-    enum ofl_reason reason = ofl_device_start();
-    pthread_once(&start_once, report_start);
-    return reason;
+    pthread_once(&start_once, start);
+    return ofl_device_start();
 }

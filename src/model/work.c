@@ -118,7 +118,8 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
     };
     find_extents(call, out->extent);
     double flops = table_flops(call) * (is_complex(call->precision) ? 4 : 1);
-    out->flops = flops > 0 && isfinite(flops) ? flops : 0;
+    bool sizes = call->m >= 0 && call->n >= 0 && call->k >= 0;
+    out->flops = sizes && flops > 0 && isfinite(flops) ? flops : 0;
     bool untouched = beta_is_zero(call);
     for (int i = 0; i < call->operands && i < OFL_MAX_OPERANDS; i++) {
         const struct ofl_buffer *operand = &call->operand[i];

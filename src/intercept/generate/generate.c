@@ -41,7 +41,10 @@ static const struct operation {
         const char *name, *access, *region, *rows, *columns;
     } operands[MAX_OPERANDS];
 } operations[] = {
-#define OFL_OPERAND(name, access, region, rows, columns) {#name, #access, #region, #rows, #columns}
+#define OFL_OPERAND(name, access, region, rows, columns)                                                               \
+    {                                                                                                                  \
+#name, #access, #region, #rows, #columns                                                                       \
+    }
 #define OFL_OPERATION(name, precisions, kind, arguments, row_major, flops, ...)                                        \
     {#name, precisions, #kind, arguments, row_major, #flops, {__VA_ARGS__}},
 #include <gpu-offload/operations.def>
@@ -60,7 +63,7 @@ struct signature {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void fail(const char *format, ...)
+static _Noreturn void fail(const char *format, ...)
 {
     va_list arguments;
     fputs("generate: ", stderr);
@@ -89,7 +92,7 @@ static struct signature parse_arguments(const struct operation *operation)
         size_t length = strcspn(p, " :");
         const struct word *word = find_word(p, length);
         if (word == NULL || signature.count == MAX_ARGUMENTS) {
-            fail("%s: argument '%.*s' is not in arguments.def", operation->name, (int) token, p);
+            fail("%s: argument '%.*s' is not in arguments.def", operation->name, (int)token, p);
         }
         struct argument *argument = &signature.arguments[signature.count++];
         argument->word = word;
@@ -98,7 +101,7 @@ static struct signature parse_arguments(const struct operation *operation)
             if (token - length > sizeof argument->letters) {
                 fail("%s: too much after the colon of '%s'", operation->name, word->name);
             }
-            snprintf(argument->letters, sizeof argument->letters, "%.*s", (int) (token - length - 1), p + length + 1);
+            snprintf(argument->letters, sizeof argument->letters, "%.*s", (int)(token - length - 1), p + length + 1);
         } else {
             snprintf(argument->letters, sizeof argument->letters, "%s", word->letters);
         }
@@ -198,7 +201,7 @@ static void print_operand(const struct operation *operation, const struct signat
 {
     const char *name = operation->operands[index].name, *region = operation->operands[index].region;
     const char *rows = operation->operands[index].rows, *access = operation->operands[index].access;
-    char leading[4] = {'l', 'd', (char) tolower((unsigned char) name[0]), '\0'};
+    char leading[4] = {'l', 'd', (char)tolower((unsigned char)name[0]), '\0'};
     if (!has(signature, name)) {
         fail("%s: operand %s is not an argument", operation->name, name);
     }
@@ -207,9 +210,9 @@ static void print_operand(const struct operation *operation, const struct signat
         return;
     }
     printf("    ofl_operand(call, %s, ", name);
-    if (isupper((unsigned char) name[0]) && has(signature, leading)) {
+    if (isupper((unsigned char)name[0]) && has(signature, leading)) {
         printf("%s", leading);
-    } else if (islower((unsigned char) name[0])) {
+    } else if (islower((unsigned char)name[0])) {
         printf("MAX(1, %s)", rows); /* a vector */
     } else {
         fail("%s: the leading dimension of operand %s is not an argument", operation->name, name);
@@ -350,8 +353,7 @@ static void print_forwarded(const struct signature *signature, enum interface in
 }
 
 /* The expression that gives describe_OP an argument of the wrapper's. */
-static void print_described(const struct argument *argument, const char *name, enum interface interface,
-                            char precision)
+static void print_described(const struct argument *argument, const char *name, enum interface interface, char precision)
 {
     switch (argument->word->class) {
     case FLAG:
@@ -404,7 +406,7 @@ static struct row_major_rule find_rule(const struct operation *operation, const 
     for (const char *p = operation->row_major; *p != '\0';) {
         char token[2 * MAX_WORD];
         size_t length = strcspn(p, " ");
-        snprintf(token, sizeof token, "%.*s", (int) length, p);
+        snprintf(token, sizeof token, "%.*s", (int)length, p);
         char *arrow = strstr(token, "<>");
         if (arrow != NULL) {
             *arrow = '\0';
@@ -425,7 +427,7 @@ static struct row_major_rule find_rule(const struct operation *operation, const 
 static void print_describe_call(const struct operation *operation, const struct signature *signature,
                                 enum interface interface, char precision, bool row_major)
 {
-    printf("describe_%s(&ofl_thread.visit.call, OFL_%c", operation->name, toupper((unsigned char) precision));
+    printf("describe_%s(&ofl_thread.visit.call, OFL_%c", operation->name, toupper((unsigned char)precision));
     for (int i = 0; i < signature->count; i++) {
         const struct argument *argument = &signature->arguments[i];
         struct row_major_rule rule = {.partner = ""};
@@ -440,12 +442,11 @@ static void print_describe_call(const struct operation *operation, const struct 
         if (rule.flipped) {
             printf("ofl_flip(");
         } else if (rule.conjugated) {
-            printf("ofl_conjugate(&conjugated_%s, OFL_%c, ", argument->word->field,
-                   toupper((unsigned char) precision));
+            printf("ofl_conjugate(&conjugated_%s, OFL_%c, ", argument->word->field, toupper((unsigned char)precision));
         }
         print_described(argument, name, interface, precision);
         if (rule.flipped) {
-            printf(", \"%s\", OFL_%c)", argument->letters, toupper((unsigned char) precision));
+            printf(", \"%s\", OFL_%c)", argument->letters, toupper((unsigned char)precision));
         } else if (rule.conjugated) {
             printf(")");
         }
@@ -473,7 +474,7 @@ static void print_verdict(const struct signature *signature, char precision)
         print_parameters(signature, FORTRAN, precision);
         printf(")) target->function)(");
         print_forwarded(signature, FORTRAN, true);
-        printf(");\n                ofl_query_end(&query, OFL_%c, work);\n", toupper((unsigned char) precision));
+        printf(");\n                ofl_query_end(&query, OFL_%c, work);\n", toupper((unsigned char)precision));
     }
     printf("                ofl_integer_write(info, ofl_thread.visit.info, integer_bytes);\n");
 }
@@ -580,7 +581,7 @@ static void print_symbol(const struct operation *operation, const struct scheme 
     routine_name(name, sizeof name, scheme, operation, precision);
     printf("    {.name = \"%s\", .operation = OFL_OP_%s, .precision = OFL_%c, .integer_bytes = %d, .cblas = %s,\n"
            "     .wrapper = %s, .lanes = ofl_lanes_%d},\n",
-           name, operation->name, toupper((unsigned char) precision), scheme->integer_bytes,
+           name, operation->name, toupper((unsigned char)precision), scheme->integer_bytes,
            scheme->interface == CBLAS ? "true" : "false", name, symbol);
 }
 

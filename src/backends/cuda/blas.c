@@ -344,8 +344,7 @@ enum ofl_reason ofl_cuda_operation_run(int device, struct ofl_stream *stream, co
     if (status == CUBLAS_STATUS_SUCCESS) {
         status = cublas.set_workspace(handle, device_scratch, device_bytes);
     }
-    if (status == CUBLAS_STATUS_SUCCESS &&
-        clear_imaginary_diagonals(call, (CUstream)(void *)stream) != CUDA_SUCCESS) {
+    if (status == CUBLAS_STATUS_SUCCESS && clear_imaginary_diagonals(call, (CUstream)(void *)stream) != CUDA_SUCCESS) {
         status = CUBLAS_STATUS_EXECUTION_FAILED;
     }
     if (status == CUBLAS_STATUS_SUCCESS) {

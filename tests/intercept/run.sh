@@ -54,5 +54,15 @@ if "$cc" -O1 "$here/jumps.c" -o jumps -lblas; then
     calls=$(GPU_OFFLOAD_SUMMARY=summary "$command" run --device host --force ./jumps)
     check jumps test "$calls" = "$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)"
 fi
+# Functions that only have the names of BLAS routines, alone and beside a BLAS.
+must "$cc" -O1 -fPIC -shared -DLIBRARY "$here/foreign.c" -o libforeign.so
+must "$cc" -O1 "$here/foreign.c" -o foreign -L. -lforeign "-Wl,-rpath,$work"
+check foreign "$command" run --device host --force ./foreign
+if "$cc" -O1 "$here/foreign.c" -o foreign_beside -Wl,--no-as-needed -L. -lforeign -lblas "-Wl,-rpath,$work"; then
+    check foreign-beside "$command" run --device host --force ./foreign_beside
+fi
+must "$cc" -O1 -fPIC -shared -DLIBRARY "$here/foreign.c" -o libforeign.so -Wl,--no-as-needed -lblas # by its dependencies
+check foreign-dependent "$command" run --device host --force ./foreign
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

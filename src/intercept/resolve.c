@@ -4,7 +4,7 @@
  * dlopen, in the scope of what dlopen was asked for.  So:
  *   1. the global scope behind us (RTLD_NEXT): where it has the name, every caller reaches that;
  *   2. else the local scopes of the objects that import the name (importers.c).  An object that calls
- *      directly is recognised by the return address.  A tail call leaves somebody else's return address;
+ *      directly, or by an address that it took, is recognised by the return address.  A tail call leaves somebody else's return address;
  *      then it was one of the importers that have no lane yet, and those share one scope, because every
  *      older importer gets a lane of its own before something new is loaded;
  *   3. else any loaded object that defines it (a pointer that somebody passed on).
@@ -188,13 +188,11 @@ static void *find_local(const struct ofl_symbol *symbol, const void *caller)
     ofl_importers_scan();
     unsigned count = ofl_importers_of(symbol, importers, MOST_IMPORTERS);
     const void *object = object_of(caller);
-    void *found = NULL, *kept = NULL;
+    void *found = NULL;
     for (unsigned i = 0; i < count; i++) {
         bool caller_is_it = importers[i].object == object;
-        if (importers[i].has_lane) {
-            /* Its calls do not come this way, unless it has kept a pointer from before. */
-            kept = caller_is_it ? find_in_scope(symbol, &importers[i]) : kept;
-            continue;
+        if (importers[i].has_lane && !(caller_is_it && importers[i].takes_address)) {
+            continue; /* its calls do not come this way */
         }
         void *reached = find_in_scope(symbol, &importers[i]);
         if (reached != NULL) {
@@ -204,7 +202,7 @@ static void *find_local(const struct ofl_symbol *symbol, const void *caller)
             }
         }
     }
-    return found != NULL ? found : kept;
+    return found;
 }
 
 /* *common: whether every caller reaches it. */

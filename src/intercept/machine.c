@@ -67,6 +67,19 @@ const struct ofl_machine *ofl_machine(void)
     return atomic_load(&current);
 }
 
+/* Once a machine, and only where there is a GPU to gain from. */
+static void recommend_calibration(void)
+{
+    struct ofl_profile_key here;
+    if (strcmp(device_kind(), "cuda") == 0) {
+        ofl_facts_key(true, &here);
+        if (ofl_profile_recommend_once(&here, "cuda")) {
+            ofl_message("this machine has not been measured, so decisions are made from an estimate; run "
+                        "'gpu-offload calibrate' once (this line does not come again)");
+        }
+    }
+}
+
 /* The properties of a device that has started are better than a guess, a profile better than both. */
 static void learn_properties(void)
 {
@@ -78,6 +91,7 @@ static void learn_properties(void)
     ofl_facts_cpu(&cpu);
     ofl_machine_estimate(&cpu, &properties, &known);
     atomic_store(&current, &known);
+    recommend_calibration();
 }
 
 static double now(void)
@@ -96,7 +110,8 @@ static void start(void)
         bool named = ofl_device_properties(&properties) == OFL_OK;
         ofl_trace_device(named ? properties.name : ofl_device_name(), now() - started);
         learn_properties();
-    } else if (strcmp(ofl_settings()->device, "auto") != 0 && ofl_device_explanation()[0] != '\0') {
+    } else if (strcmp(ofl_settings()->device, "auto") != 0 && strcmp(ofl_settings()->device, "none") != 0 &&
+               ofl_device_explanation()[0] != '\0') {
         ofl_message("%s; the program runs on the CPU", ofl_device_explanation());
     }
 }

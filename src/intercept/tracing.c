@@ -55,6 +55,25 @@ static bool operands_valid(enum ofl_reason reason)
     return reason != OFL_INVALID_ARGUMENT && reason != OFL_NOTHING_TO_DO && reason != OFL_INTEGER_WIDTH;
 }
 
+/* Flops; and an output that beta makes only written is recorded as such. */
+static void note_work(struct ofl_visit *visit)
+{
+    struct ofl_trace_record *record = &visit->record;
+    struct ofl_work work;
+    double read = 0;
+    ofl_work_from_call(&visit->call, &work);
+    record->flops = work.flops;
+    for (int i = 0; i < record->buffers; i++) {
+        bool surely = record->buffer[i].access == OFL_READ || record->buffer[i].access == OFL_UPDATE;
+        read += surely ? (double)record->buffer[i].bytes : 0;
+    }
+    for (int i = 0; i < record->buffers; i++) {
+        if (record->buffer[i].access == OFL_ADD && work.bytes_in <= read) {
+            record->buffer[i].access = OFL_WRITE;
+        }
+    }
+}
+
 void ofl_tracing_begin(struct ofl_visit *visit, const void *caller, enum ofl_reason reason)
 {
     visit->traced = ofl_trace_active();
@@ -69,9 +88,7 @@ void ofl_tracing_begin(struct ofl_visit *visit, const void *caller, enum ofl_rea
         bare.operands = 0;
         ofl_trace_describe(&bare, &visit->record);
     }
-    struct ofl_work work;
-    ofl_work_from_call(&visit->call, &work);
-    visit->record.flops = work.flops;
+    note_work(visit);
     visit->record.call_site = (uintptr_t)caller;
     visit->record.flags = ofl_settings()->force ? OFL_TRACE_FORCED : 0;
 }

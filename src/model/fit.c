@@ -6,7 +6,7 @@
 
 static int by_value(const void *a, const void *b)
 {
-    double x = *(const double *) a, y = *(const double *) b;
+    double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
@@ -54,10 +54,13 @@ static bool is_cube(const struct ofl_sample *sample)
 {
     double largest = 0, smallest = INFINITY;
     for (int i = 0; i < 3; i++) {
+        if (!usable(sample->extent[i])) {
+            return false;
+        }
         largest = fmax(largest, sample->extent[i]);
         smallest = fmin(smallest, sample->extent[i]);
     }
-    return smallest > 0 && largest <= 1.1 * smallest;
+    return largest <= 1.1 * smallest;
 }
 
 static int by_work(const void *a, const void *b)
@@ -173,7 +176,7 @@ bool ofl_fit_curve(const struct ofl_sample *samples, size_t count, struct ofl_cu
     if (out->points == 0) {
         return false;
     }
-    qsort(out->point, (size_t) out->points, sizeof *out->point, by_work);
+    qsort(out->point, (size_t)out->points, sizeof *out->point, by_work);
     for (size_t i = 0; i < count; i++) {
         const double *e = samples[i].extent;
         if (usable(samples[i].flops) && usable(samples[i].seconds) && usable(e[0] * e[1] * e[2]) &&

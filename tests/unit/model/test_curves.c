@@ -8,7 +8,7 @@
 
 static void test_speed(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         struct ofl_curve curve;
         double work, speed;
@@ -61,10 +61,10 @@ static void test_speed(void **state)
 /* Between neighbouring points speed lies between theirs. */
 static void test_speed_is_between_neighbours(void **state)
 {
-    (void) state;
+    (void)state;
     uint64_t seed = 1;
     for (int round = 0; round < 200; round++) {
-        struct ofl_curve curve = {.points = 2 + (int) (random_number(&seed) * 20)};
+        struct ofl_curve curve = {.points = 2 + (int)(random_number(&seed) * 20)};
         double work = 1e5;
         for (int i = 0; i < curve.points; i++) {
             work *= 1 + 9 * random_number(&seed);
@@ -82,7 +82,7 @@ static void test_speed_is_between_neighbours(void **state)
 
 static void test_shapes(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         double extent[3], surface[3], extra; /* expected seconds beyond flops / speed */
     } cases[] = {
@@ -124,7 +124,7 @@ static void test_shapes(void **state)
 
 static void test_lines(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         struct ofl_line line;
         double bytes, seconds;
@@ -148,7 +148,7 @@ static bool known(const struct ofl_machine *machine, int place, int operation, i
 
 static void test_gaps_are_filled(void **state)
 {
-    (void) state;
+    (void)state;
     static struct ofl_machine machine;
     /* Nothing gives nothing. */
     machine = (struct ofl_machine){.start = 1};
@@ -163,7 +163,7 @@ static void test_gaps_are_filled(void **state)
             (struct ofl_curve){.points = 1, .point = {{1e9, 1e12}}, .surface = {1e-9, 0, 0}};
         ofl_machine_complete(&machine);
         for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
-            double efficiency = ofl_operation_efficiency((enum ofl_operation) operation, OFL_ON_DEVICE);
+            double efficiency = ofl_operation_efficiency((enum ofl_operation)operation, OFL_ON_DEVICE);
             for (int p = 0; p < OFL_PRECISION_COUNT; p++) {
                 bool is_double = p == OFL_D || p == OFL_Z, from_double = from == OFL_D || from == OFL_Z;
                 double scale = efficiency * (is_double ? 0.5 : 1) / (from_double ? 0.5 : 1);
@@ -185,7 +185,7 @@ static void test_gaps_are_filled(void **state)
 /* Whatever the hardware says of itself, the estimate is a machine that can be computed with. */
 static void test_estimates(void **state)
 {
-    (void) state;
+    (void)state;
     static const double values[] = {0, 1, 1e9, 3e12, 1e15, -1, NAN, INFINITY};
     static const int cores[] = {0, 1, 2, 16, 256, -3};
     enum { VALUES = sizeof values / sizeof *values, CORES = sizeof cores / sizeof *cores };
@@ -218,7 +218,7 @@ static void test_estimates(void **state)
  * to a device that hardly has it. */
 static void test_estimate_decides_sensibly(void **state)
 {
-    (void) state;
+    (void)state;
     static struct ofl_machine machine;
     static struct ofl_learning nothing;
     struct ofl_cpu_properties cpu = {16, 3e9, 32, 1e11};

@@ -12,7 +12,7 @@ static const struct {
 
 static void test_level_table(void **state)
 {
-    (void) state;
+    (void)state;
     for (int level = 1; level <= 10; level++) {
         const struct ofl_level *row = ofl_level(level);
         assert_case(level, row->speedup == table[level - 1].speedup);
@@ -38,7 +38,7 @@ static enum ofl_reason decide(const struct ofl_work *work, const struct ofl_situ
  * the difference. */
 static void test_required_speedup(void **state)
 {
-    (void) state;
+    (void)state;
     struct ofl_work work = simple_work(1e12, 0, 0); /* CPU 100 s, device 1 s and the wait */
     for (int level = 1; level <= 10; level++) {
         struct ofl_situation situation = ready_device();
@@ -55,7 +55,7 @@ static void test_required_speedup(void **state)
 /* A tie is good enough: at least the required speed-up. */
 static void test_speedup_tie(void **state)
 {
-    (void) state;
+    (void)state;
     static struct ofl_machine machine;
     struct ofl_situation situation = ready_device();
     struct ofl_prediction out;
@@ -77,7 +77,7 @@ static void test_speedup_tie(void **state)
 
 static void test_reserve(void **state)
 {
-    (void) state;
+    (void)state;
     const double total = 1024.0 * 1024 * 1024, need = 1000.0 * 1024;
     for (int level = 1; level <= 10; level++) {
         struct ofl_situation situation = ready_device();
@@ -97,9 +97,9 @@ static void test_reserve(void **state)
             work.bytes_resident = cases[i].resident;
             work.bytes_in = work.device_bytes = cases[i].needed;
             situation.memory_free = enough + 0.5;
-            assert_case(level * 100 + (int) i, decide(&work, &situation, level) == OFL_OK);
+            assert_case(level * 100 + (int)i, decide(&work, &situation, level) == OFL_OK);
             situation.memory_free = enough - 0.5;
-            assert_case(level * 100 + (int) i, decide(&work, &situation, level) == OFL_MEMORY_RESERVE);
+            assert_case(level * 100 + (int)i, decide(&work, &situation, level) == OFL_MEMORY_RESERVE);
         }
         /* All of it free, and none. */
         work.bytes_resident = 0;
@@ -124,7 +124,7 @@ static void test_reserve(void **state)
 
 static void test_other_programs(void **state)
 {
-    (void) state;
+    (void)state;
     struct ofl_work work = simple_work(1e12, 0, 0);
     for (int level = 1; level <= 10; level++) {
         double limit = table[level - 1].utilisation;
@@ -150,7 +150,7 @@ static void test_other_programs(void **state)
             struct ofl_situation situation = ready_device();
             situation.idle = cases[i].idle;
             situation.utilisation = cases[i].utilisation;
-            assert_case(level * 100 + (int) i, decide(&work, &situation, level) == cases[i].reason);
+            assert_case(level * 100 + (int)i, decide(&work, &situation, level) == cases[i].reason);
         }
     }
 }
@@ -158,7 +158,7 @@ static void test_other_programs(void **state)
 /* Starting: missed savings and this call's together against the level's factor times what is not started. */
 static void test_start(void **state)
 {
-    (void) state;
+    (void)state;
     /* CPU 100 s, device 1 s: a saving of 99 s; CPU 1 ms: 0.99 ms. */
     struct ofl_work work = simple_work(1e7, 0, 0);
     const double saving = 1e-3 - 1e-5;
@@ -184,7 +184,7 @@ static void test_start(void **state)
                 assert_close(ofl_start_seconds(&work, simple_machine, &situation), cases[i].cost);
                 bool starts = late || cases[i].cost == 0;
                 enum ofl_reason reason = ofl_decide(&work, simple_machine, &learning, &situation, level, &out);
-                assert_case(level * 100 + (int) i * 2 + late, reason == (starts ? OFL_OK : OFL_NOT_STARTED));
+                assert_case(level * 100 + (int)i * 2 + late, reason == (starts ? OFL_OK : OFL_NOT_STARTED));
             }
         }
         /* A single call that saves enough starts at once. */
@@ -199,7 +199,7 @@ static void test_start(void **state)
 /* Which reason is given where several apply. */
 static void test_order_of_reasons(void **state)
 {
-    (void) state;
+    (void)state;
     struct ofl_work work = simple_work(1e7, 0, 0);
     struct ofl_situation bad = ready_device();
     bad.state = OFL_NOT_STARTED;
@@ -217,7 +217,7 @@ static void test_order_of_reasons(void **state)
     assert_int_equal(decide(&work, &bad, 5), OFL_SLOWER);
     /* A device that cannot be used says so, whatever the rest. */
     for (int reason = 0; reason < OFL_REASON_COUNT; reason++) {
-        bad.state = (enum ofl_reason) reason;
+        bad.state = (enum ofl_reason)reason;
         if (reason != OFL_OK && reason != OFL_NOT_STARTED) {
             assert_int_equal(decide(&work, &bad, 5), reason);
         }
@@ -231,7 +231,7 @@ static void test_order_of_reasons(void **state)
 
 static void test_floor(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         double flops;
         enum ofl_reason reason;
@@ -249,7 +249,7 @@ static void test_floor(void **state)
 /* An operand that repeats: copied once the savings that its absence cost reach what the copy loses. */
 static void test_residency(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         double flops, in, repeated, credit;
         enum ofl_reason reason;

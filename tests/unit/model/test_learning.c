@@ -37,7 +37,7 @@ static void learn(const struct ofl_work *work, enum ofl_reason reason, double se
 /* Each observation moves the factor halfway, in ratio, to the latest ratio. */
 static void test_halfway(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         double seconds, factor; /* seen on the CPU, where 1 s is claimed; expected */
     } steps[] = {
@@ -69,7 +69,7 @@ static void test_halfway(void **state)
 /* Whatever the clock says, factors stay numbers that can be computed with. */
 static void test_absurd_times(void **state)
 {
-    (void) state;
+    (void)state;
     static const double absurd[] = {0, -1, NAN, INFINITY, -INFINITY};
     struct ofl_work work = work_of(0);
     forget();
@@ -101,7 +101,7 @@ static void test_absurd_times(void **state)
 
 static void test_missed_savings(void **state)
 {
-    (void) state;
+    (void)state;
     struct ofl_work work = work_of(0);
     forget();
     for (int i = 1; i <= 5; i++) {
@@ -115,7 +115,7 @@ static void test_missed_savings(void **state)
     /* Only what would have been offloaded counts. */
     for (int reason = 0; reason < OFL_REASON_COUNT; reason++) {
         if (reason != OFL_NOT_STARTED) {
-            learn(&work, (enum ofl_reason) reason, 1);
+            learn(&work, (enum ofl_reason)reason, 1);
         }
     }
     assert_close(atomic_load(&learning.missed), 0.99 * 5);
@@ -124,7 +124,7 @@ static void test_missed_savings(void **state)
 /* A CPU probe: after 16 calls on the device, and when it costs at most 2% of what they saved. */
 static void test_cpu_probe(void **state)
 {
-    (void) state;
+    (void)state;
     /* CPU 1 s, device 0.01 s: a probe costs 0.99 s. */
     static const struct {
         unsigned calls;
@@ -167,7 +167,7 @@ static void test_cpu_probe(void **state)
 /* A device probe: after 16 calls that the CPU took, at 1% of their time, on a device that is ready. */
 static void test_device_probe(void **state)
 {
-    (void) state;
+    (void)state;
     /* CPU 1 s, device 2.01 s: a probe costs 1.01 s. */
     static const struct {
         unsigned calls;
@@ -199,7 +199,7 @@ static void test_device_probe(void **state)
 /* After a probe its word counts in full for a few decisions, then the smoothed factor again. */
 static void test_settling(void **state)
 {
-    (void) state;
+    (void)state;
     struct ofl_work work = work_of(0);
     forget();
     learn(&work, OFL_OK, 0.01);
@@ -228,13 +228,13 @@ enum { THREADS = 8, EACH = 20000 };
 static void *learn_much(void *unused)
 {
     struct ofl_work work = work_of(0);
-    (void) unused;
+    (void)unused;
     for (int i = 0; i < EACH; i++) {
         struct ofl_prediction prediction = {.cpu = 1, .cpu_claim = 1, .device_claim = 0.01, .saving = 0.5};
         ofl_learn(&learning, &work, &prediction, OFL_NOT_STARTED, i % 2 == 0 ? 2 : 0.5);
         double factor = ofl_learning_factor(&learning, &work, OFL_ON_CPU);
         if (!(factor >= 0.5 && factor <= 2)) {
-            return (void *) 1;
+            return (void *)1;
         }
     }
     return NULL;
@@ -242,7 +242,7 @@ static void *learn_much(void *unused)
 
 static void test_threads(void **state)
 {
-    (void) state;
+    (void)state;
     pthread_t thread[THREADS];
     forget();
     for (int i = 0; i < THREADS; i++) {

@@ -45,7 +45,7 @@ struct ofl_situation ready_device(void)
 double random_number(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double) (*seed >> 11) / 9007199254740992.0;
+    return (double)(*seed >> 11) / 9007199254740992.0;
 }
 
 int main(void)
@@ -61,6 +61,7 @@ int main(void)
         {"decide", decide_tests, decide_test_count},
         {"learning", learning_tests, learning_test_count},
         {"profile", profile_tests, profile_test_count},
+        {"fit", fit_tests, fit_test_count},
         {"simulation", simulation_tests, simulation_test_count},
     };
     int failed = 0;

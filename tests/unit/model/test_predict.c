@@ -3,7 +3,7 @@
 
 static void test_pipeline(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         double in, compute, out;
         int pieces;
@@ -32,7 +32,7 @@ static void test_pipeline(void **state)
 /* On the simple machine: CPU 1e10, device 1e12 flops a second, 1e9 bytes in, 2e9 out a second. */
 static void test_terms(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         double flops, in, out, resident, repeated;
         bool pinned;
@@ -91,7 +91,7 @@ static void test_terms(void **state)
 
 static void test_corrections(void **state)
 {
-    (void) state;
+    (void)state;
     static struct ofl_learning learning;
     struct ofl_work work = simple_work(1e12, 1e9, 1e9);
     struct ofl_prediction out;
@@ -119,7 +119,7 @@ static void test_corrections(void **state)
 /* What the machine does not know must not attract work. */
 static void test_unknown(void **state)
 {
-    (void) state;
+    (void)state;
     static struct ofl_machine empty;
     static struct ofl_learning nothing;
     struct ofl_situation situation = ready_device();
@@ -150,7 +150,7 @@ static void test_unknown(void **state)
 /* No number that a broken profile could hold makes a time that is NaN or negative. */
 static void test_absurd_machines(void **state)
 {
-    (void) state;
+    (void)state;
     static const double values[] = {0, -1, NAN, INFINITY, -INFINITY, 1e-320, 1e308, 1e9};
     enum { VALUES = sizeof values / sizeof *values };
     static struct ofl_machine machine;

@@ -32,7 +32,7 @@ static const char good[] = "gpu-offload profile 1\n"
 
 static void test_good(void **state)
 {
-    (void) state;
+    (void)state;
     char why[256] = "";
     assert_true(ofl_profile_parse(good, strlen(good), &profile, why, sizeof why));
     assert_string_equal(profile.key.cpu, "AMD EPYC 9654 96-Core Processor");
@@ -60,7 +60,7 @@ static void test_good(void **state)
 /* Numbers as everybody writes them, in every locale. */
 static void test_numbers(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         const char *text;
         double value;
@@ -103,7 +103,7 @@ static void test_numbers(void **state)
 /* A text, and what the refusal must mention. */
 static void test_refused(void **state)
 {
-    (void) state;
+    (void)state;
 #define START "gpu-offload profile 1\n"
     static const struct {
         const char *text, *mention;
@@ -162,7 +162,7 @@ static void test_refused(void **state)
         assert_case(i, !ofl_profile_parse(cases[i].text, strlen(cases[i].text), &profile, why, sizeof why));
         assert_case(i, strncmp(why, "line ", 5) == 0);
         if (strstr(why, cases[i].mention) == NULL) {
-            print_error("case %d says: %s\n", (int) i, why);
+            print_error("case %d says: %s\n", (int)i, why);
             fail();
         }
         /* A small place for the explanation is enough for some of it. */
@@ -187,7 +187,7 @@ static void test_refused(void **state)
 /* Cut off at any byte: refused, but for the last newline. */
 static void test_truncated(void **state)
 {
-    (void) state;
+    (void)state;
     char why[256];
     for (size_t length = 0; length < strlen(good); length++) {
         bool whole = length == strlen(good) - 1;
@@ -198,13 +198,13 @@ static void test_truncated(void **state)
 /* Any line or byte damaged: an answer, and if it is yes a machine that can be computed with. */
 static void test_damaged(void **state)
 {
-    (void) state;
+    (void)state;
     uint64_t seed = 99;
     char text[sizeof good], why[256];
     for (int round = 0; round < 20000; round++) {
         memcpy(text, good, sizeof good);
         for (int i = 0; i <= round % 4; i++) {
-            text[(size_t) (random_number(&seed) * (sizeof good - 1))] = (char) (256 * random_number(&seed));
+            text[(size_t)(random_number(&seed) * (sizeof good - 1))] = (char)(256 * random_number(&seed));
         }
         if (ofl_profile_parse(text, sizeof good - 1, &profile, why, sizeof why)) {
             assert_true(isfinite(ofl_curve_speed(&profile.machine.curve[OFL_ON_CPU][OFL_OP_gemm][OFL_D], 1e8)));
@@ -215,7 +215,7 @@ static void test_damaged(void **state)
 
 static void test_round_trip(void **state)
 {
-    (void) state;
+    (void)state;
     char why[256] = "";
     struct ofl_cpu_properties cpu = {16, 3e9, 64, 1e11};
     memset(&profile, 0, sizeof profile);
@@ -230,7 +230,7 @@ static void test_round_trip(void **state)
     /* Precisions that an operation does not have are not read again. */
     for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
         for (int p = 0; p < OFL_PRECISION_COUNT; p++) {
-            if (!ofl_operation_has((enum ofl_operation) operation, (enum ofl_precision) p)) {
+            if (!ofl_operation_has((enum ofl_operation)operation, (enum ofl_precision)p)) {
                 profile.machine.curve[0][operation][p].points = profile.machine.curve[1][operation][p].points = 0;
             }
         }
@@ -268,7 +268,7 @@ static void test_round_trip(void **state)
 
 static void test_matches(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         struct ofl_profile_key made, here;
         const char *mention; /* NULL: it matches */

@@ -35,7 +35,7 @@ static void set_beta(struct ofl_call *call, double beta)
     switch (call->precision) {
     case OFL_S:
     case OFL_C:
-        call->beta.s = (float) beta;
+        call->beta.s = (float)beta;
         break;
     default:
         call->beta.d = beta;
@@ -54,7 +54,7 @@ static struct ofl_call make_call(const struct row *row)
     call.precision = (enum ofl_precision)(strchr("sdcz", row->letter) - "sdcz");
     call.m = row->m, call.n = row->n, call.k = row->k;
     set_beta(&call, row->beta);
-    uint32_t size = (uint32_t) ofl_precision_bytes(call.precision);
+    uint32_t size = (uint32_t)ofl_precision_bytes(call.precision);
     enum ofl_region triangle = row->uplo == 'U' ? OFL_UPPER : OFL_LOWER;
     int64_t order = row->side == 'R' ? row->n : row->m;
     switch (call.operation) {
@@ -85,7 +85,7 @@ static struct ofl_call make_call(const struct row *row)
 
 static void test_table(void **state)
 {
-    (void) state;
+    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct ofl_call call = make_call(&rows[i]);
         struct ofl_work work;
@@ -105,12 +105,12 @@ static void test_table(void **state)
 /* For every operation flops are proportional to the extents' product: what the shapes rely on. */
 static void test_extents_measure_flops(void **state)
 {
-    (void) state;
+    (void)state;
     for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
         double ratio[4];
         for (int i = 0; i < 4; i++) {
             int64_t size = 500 << i;
-            struct ofl_call call = {.operation = (enum ofl_operation) operation, .precision = OFL_D, .side = 'L'};
+            struct ofl_call call = {.operation = (enum ofl_operation)operation, .precision = OFL_D, .side = 'L'};
             call.m = call.n = call.k = size;
             call.uplo = 'U', call.transa = call.transb = call.trans = 'N';
             struct ofl_work work;
@@ -124,7 +124,7 @@ static void test_extents_measure_flops(void **state)
 
 static void test_complex_beta(void **state)
 {
-    (void) state;
+    (void)state;
     struct ofl_work work;
     struct ofl_call call = {.operation = OFL_OP_gemm, .precision = OFL_Z, .m = 2, .n = 2, .k = 2, .operands = 1};
     call.operand[0] = operand(2, 2, 16, OFL_ADD, OFL_GENERAL);
@@ -144,7 +144,7 @@ static void test_complex_beta(void **state)
 
 static void test_trapezoids(void **state)
 {
-    (void) state;
+    (void)state;
     static const struct {
         enum ofl_region region;
         int64_t rows, columns;
@@ -165,14 +165,14 @@ static void test_trapezoids(void **state)
 
 static void test_names(void **state)
 {
-    (void) state;
+    (void)state;
     for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
-        const char *name = ofl_operation_name((enum ofl_operation) i);
+        const char *name = ofl_operation_name((enum ofl_operation)i);
         assert_int_equal(ofl_operation_find(name, strlen(name)), i);
-        assert_int_equal(ofl_operation_find(name, strlen(name) - 1) == (enum ofl_operation) i, false);
+        assert_int_equal(ofl_operation_find(name, strlen(name) - 1) == (enum ofl_operation)i, false);
         bool any = false;
         for (int p = 0; p < OFL_PRECISION_COUNT; p++) {
-            any = any || ofl_operation_has((enum ofl_operation) i, (enum ofl_precision) p);
+            any = any || ofl_operation_has((enum ofl_operation)i, (enum ofl_precision)p);
         }
         assert_true(any);
     }

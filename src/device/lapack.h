@@ -17,4 +17,8 @@ enum ofl_reason ofl_lapack_check_input(const struct ofl_call *call);
 /* The same for results: `factor` is the compact copy in host memory of the first operand, which the call has
  * factored.  A factor that is singular, not definite or not finite is the CPU library's business. */
 enum ofl_reason ofl_lapack_check_factor(const struct ofl_call *call, const void *factor);
+
+/* verify.c: whether `factor`, a compact copy, and pivots are what LAPACK makes of the call's matrix, which is still in
+ * place, when it returns this positive info.  Calls of getrf and potrf only; others are not. */
+bool ofl_lapack_verify(const struct ofl_call *call, int32_t info, const void *factor, const int64_t *pivots);
 #endif

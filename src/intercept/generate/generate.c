@@ -354,9 +354,14 @@ static void print_wrapper(const struct operation *operation, const struct scheme
     struct signature signature = ofl_table_parse(operation);
     char name[64];
     routine_name(name, sizeof name, scheme, operation, precision);
-    printf("OFL_EXPORT void %s(", name);
+    bool entry = scheme->integer_bytes == 0; /* see OFL_ENTRY */
+    printf("%s void %s%s(", entry ? "OFL_BODY" : "OFL_EXPORT", entry ? "ofl_wrap_" : "", name);
     print_parameters(&signature, scheme->interface, precision);
-    printf(");\nOFL_LANES(%s, %d)\nvoid %s(", name, symbol, name);
+    printf(");\n");
+    if (entry) {
+        printf("OFL_ENTRY(%s, %d)\n", name, symbol);
+    }
+    printf("OFL_LANES(%s, %d)\nvoid %s%s(", name, symbol, entry ? "ofl_wrap_" : "", name);
     print_parameters(&signature, scheme->interface, precision);
     printf(")\n{\n"
            "    const struct ofl_target *target = ofl_target(&ofl_symbols[%d], __builtin_return_address(0));\n"
@@ -401,7 +406,7 @@ static void print_wrapper(const struct operation *operation, const struct scheme
         print_describe_call(operation, &signature, FORTRAN, precision, false);
         printf(";\n");
     }
-    printf("            if (ofl_consider(&ofl_symbols[%d], target, reason)) {\n", symbol);
+    printf("            if (ofl_consider(&ofl_symbols[%d], target, __builtin_return_address(0), reason)) {\n", symbol);
     if (ofl_table_has_class(&signature, INFO)) {
         print_verdict(&signature, precision);
     }
@@ -450,9 +455,10 @@ static void print_symbol(const struct operation *operation, const struct scheme 
     char name[64];
     routine_name(name, sizeof name, scheme, operation, precision);
     printf("    {.name = \"%s\", .operation = OFL_OP_%s, .precision = OFL_%c, .integer_bytes = %d, .cblas = %s,\n"
-           "     .wrapper = %s, .lanes = ofl_lanes_%d},\n",
+           "     .wrapper = %s, .body = %s%s, .lanes = ofl_lanes_%d},\n",
            name, operation->name, toupper((unsigned char)precision), scheme->integer_bytes,
-           scheme->interface == CBLAS ? "true" : "false", name, symbol);
+           scheme->interface == CBLAS ? "true" : "false", name, scheme->integer_bytes == 0 ? "ofl_wrap_" : "", name,
+           symbol);
 }
 
 static void print_declarations(const struct operation *operation, const struct scheme *scheme, char precision,
@@ -462,6 +468,9 @@ static void print_declarations(const struct operation *operation, const struct s
     routine_name(name, sizeof name, scheme, operation, precision);
     printf("extern const char %s[];\nextern const char ofl_lanes_%d[] __attribute__((visibility(\"hidden\")));\n", name,
            symbol);
+    if (scheme->integer_bytes == 0) {
+        printf("extern const char ofl_wrap_%s[] __attribute__((visibility(\"hidden\")));\n", name);
+    }
 }
 
 int main(int argc, char **argv)
@@ -483,7 +492,8 @@ int main(int argc, char **argv)
         for_each_routine(print_declarations);
         printf("\nstruct ofl_symbol ofl_symbols[] = {\n");
         for_each_routine(print_symbol);
-        printf("};\nconst unsigned ofl_symbol_count = sizeof ofl_symbols / sizeof *ofl_symbols;\n");
+        printf("};\nconst unsigned ofl_symbol_count = sizeof ofl_symbols / sizeof *ofl_symbols;\n"
+               "_Atomic unsigned ofl_settled[sizeof ofl_symbols / sizeof *ofl_symbols];\n");
     } else {
         ofl_table_fail("usage: generate wrappers|symbols FILE");
     }

@@ -35,6 +35,7 @@ _Noreturn void ofl_table_fail(const char *format, ...)
     char text[512];
     va_list arguments;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it does not see that va_start has been there
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fprintf(stderr, "tables: %s\n", text);

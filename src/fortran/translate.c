@@ -1,0 +1,176 @@
+/* Translating one source file; see translate.h. */
+#include "fortran/translate.h"
+#include "fortran/diagnostic.h"
+#include "fortran/driver_process.h"
+#include "fortran/loop_check.h"
+#include "fortran/rewrite.h"
+#include "fortran/scope.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A parallel loop and the unit it is in. */
+struct parallel {
+    const struct ofl_stmt *stmt;
+    const struct ofl_unit *unit;
+};
+
+struct translation {
+    struct ofl_translator *translator;
+    const struct ofl_fc_command *command;
+    struct ofl_parse_options options;
+    struct ofl_diagnostics diagnostics;
+    struct ofl_file *file;
+    struct ofl_rewriter rewriter;
+    struct parallel *loops; /* in source order, a nested one behind the one around it */
+    size_t count, capacity;
+    const struct ofl_unit *unit; /* during the walk */
+    bool hidden;                 /* a statement with an error could be a parallel loop */
+};
+
+void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc_command *command,
+                          struct ofl_arena *arena)
+{
+    *translator = (struct ofl_translator){.command = command, .arena = arena};
+    translator->modules = OFL_NEW(arena, struct ofl_modules);
+    ofl_sources_start(&translator->sources, arena);
+    ofl_modules_start(translator->modules, arena);
+}
+
+/* ---- Finding the loops ---- */
+
+static bool find_loop(struct ofl_stmt *stmt, void *context)
+{
+    struct translation *translation = context;
+    size_t length;
+    if (stmt->kind == OFL_STMT_ERROR) {
+        const char *text = ofl_span_text(&translation->translator->sources, stmt->span, &length);
+        translation->hidden |= text == NULL || memmem(text, length, "concurrent", 10) != NULL ||
+                               memmem(text, length, "CONCURRENT", 10) != NULL;
+    }
+    if (stmt->kind != OFL_STMT_DO || stmt->as.loop.form != OFL_LOOP_CONCURRENT) {
+        return true;
+    }
+    if (translation->count == translation->capacity) {
+        size_t capacity = translation->capacity == 0 ? 32 : 2 * translation->capacity;
+        struct parallel *loops = ofl_arena_alloc(translation->translator->arena, capacity * sizeof *loops);
+        if (translation->count > 0) {
+            memcpy(loops, translation->loops, translation->count * sizeof *loops);
+        }
+        translation->loops = loops;
+        translation->capacity = capacity;
+    }
+    translation->loops[translation->count++] = (struct parallel){stmt, translation->unit};
+    return true;
+}
+
+static void find_loops(struct translation *translation, const struct ofl_unit *units)
+{
+    for (const struct ofl_unit *unit = units; unit != NULL; unit = unit->next) {
+        translation->unit = unit;
+        ofl_walk_stmts(&unit->body, find_loop, translation);
+        find_loops(translation, unit->units);
+    }
+}
+
+/* ---- Rewriting ---- */
+
+static void report(const struct translation *translation, const struct ofl_stmt *stmt, const char *outcome)
+{
+    if (translation->command->report) {
+        struct ofl_place place = ofl_place_of(&translation->translator->sources, stmt->span.begin);
+        fprintf(stderr, "%s:%u:%u: %s\n", place.file, place.line, place.column, outcome);
+    }
+}
+
+/* Rewrites the loop at `index` for the CPU, and first those in its body; returns the index of the next one outside. */
+static size_t rewrite_on_host(struct translation *translation, size_t index, const char *why)
+{
+    const struct parallel *loop = &translation->loops[index];
+    size_t next = index + 1;
+    report(translation, loop->stmt, why);
+    while (next < translation->count && translation->loops[next].stmt->span.begin < loop->stmt->whole.end) {
+        next = rewrite_on_host(translation, next, why);
+    }
+    ofl_rewrite_on_host(&translation->rewriter, loop->stmt, loop->unit);
+    return next;
+}
+
+static void rewrite_all(struct translation *translation)
+{
+    for (size_t index = 0; index < translation->count; index++) {
+        ofl_loop_check(translation->loops[index].stmt, &translation->diagnostics);
+    }
+    for (size_t index = 0; index < translation->count;) {
+        index = rewrite_on_host(translation, index, "on the CPU: no device was asked for (--gpu=)");
+    }
+}
+
+/* ---- The file ---- */
+
+/* Reads the text.  A preprocessed text keeps the name of the file it was made from: include lines are looked for
+ * beside that. */
+static const struct ofl_source *load(struct ofl_translator *translator, const struct ofl_fc_item *input,
+                                     const char *preprocessed)
+{
+    enum ofl_load_error error = OFL_LOAD_SYSTEM;
+    const struct ofl_source *source = NULL;
+    if (preprocessed != NULL) {
+        size_t length;
+        const char *text = ofl_file_read(translator->arena, preprocessed, &length);
+        if (text != NULL) {
+            error = OFL_LOAD_TOO_LARGE;
+            source = ofl_source_add(&translator->sources, input->argument, text, length);
+        }
+    } else {
+        source = ofl_source_load(&translator->sources, input->argument, &error);
+    }
+    if (source == NULL) {
+        ofl_fc_error("cannot read %s: %s", input->argument,
+                     error == OFL_LOAD_TOO_LARGE    ? "the text and what it includes are too large"
+                     : error == OFL_LOAD_DIRECTORY ? "it is a folder"
+                                                    : strerror(errno));
+    }
+    return source;
+}
+
+static struct ofl_translation finish(struct translation *translation)
+{
+    struct ofl_translation result = {.result = OFL_TRANSLATE_UNCHANGED};
+    if (translation->diagnostics.errors == 0 && translation->count > 0) {
+        result.result = OFL_TRANSLATE_CHANGED;
+        result.text = ofl_rewrite_text(&translation->rewriter, !translation->command->preprocessed, &result.length);
+    }
+    ofl_diag_print(&translation->diagnostics, stderr, ofl_diag_wants_colour(stderr));
+    if (translation->diagnostics.errors > 0) {
+        result.result = OFL_TRANSLATE_FAILED;
+    }
+    return result;
+}
+
+struct ofl_translation ofl_translate(struct ofl_translator *translator, const struct ofl_fc_item *input,
+                                     const char *preprocessed)
+{
+    struct translation translation = {
+        .translator = translator, .command = translator->command, .options = translator->command->parse};
+    const struct ofl_source *source = load(translator, input, preprocessed);
+    if (source == NULL) {
+        return (struct ofl_translation){.result = OFL_TRANSLATE_FAILED};
+    }
+    translation.options.form = input->form;
+    ofl_diag_start(&translation.diagnostics, &translator->sources, translator->arena);
+    translation.file = ofl_parse(source, &translation.options, &translator->sources, &translation.diagnostics);
+    find_loops(&translation, translation.file->units);
+    if (translation.count == 0 && !translation.hidden) {
+        /* What was found in the text is none of our business. */
+        return (struct ofl_translation){.result = OFL_TRANSLATE_UNCHANGED};
+    }
+    if (translation.diagnostics.errors == 0) {
+        ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
+        ofl_rewrite_start(&translation.rewriter, translation.file, &translator->sources, &translation.options,
+                          &translation.diagnostics, translator->arena);
+        rewrite_all(&translation);
+    }
+    return finish(&translation);
+}

@@ -171,8 +171,8 @@ struct ofl_backend {
                                    size_t from_pitch, size_t width, size_t columns);
 
     /* Operations.  supports: OFL_OK, or OFL_UNSUPPORTED, OFL_TOO_LARGE, OFL_LIBRARY_MISSING; looks at flags,
-     * sizes and leading dimensions only.  workspace: scratch that run needs.  run: operand addresses, scratch in device memory; `host_scratch`
-     * in ordinary memory; all valid until the stream has passed the operation. */
+     * sizes and leading dimensions only.  workspace: scratch that run needs.  run: operand addresses, scratch in device
+     * memory; `host_scratch` in ordinary memory; all valid until the stream has passed the operation. */
     enum ofl_reason (*operation_supports)(int device, const struct ofl_call *call);
     enum ofl_reason (*operation_workspace)(int device, const struct ofl_call *call, size_t *device_bytes,
                                            size_t *host_bytes);

@@ -15,7 +15,13 @@
 
 const struct ofl_setting_info ofl_setting_table[] = {
 #define OFL_SETTING(field, type, option, variable, value, argument, help)                                              \
-    {#field, option, variable, argument, help, OFL_DEFAULT_TEXT(value), OFL_SETTING_##type,                            \
+    {#field,                                                                                                           \
+     option,                                                                                                           \
+     variable,                                                                                                         \
+     argument,                                                                                                         \
+     help,                                                                                                             \
+     OFL_DEFAULT_TEXT(value),                                                                                          \
+     OFL_SETTING_##type,                                                                                               \
      offsetof(struct ofl_settings, field)},
 #include "base/options.def"
 #undef OFL_SETTING

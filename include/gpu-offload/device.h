@@ -170,9 +170,11 @@ struct ofl_backend {
     enum ofl_reason (*copy_within)(int device, struct ofl_stream *stream, void *to, size_t to_pitch, const void *from,
                                    size_t from_pitch, size_t width, size_t columns);
 
-    /* Operations.  supports: OFL_OK, or OFL_UNSUPPORTED, OFL_TOO_LARGE, OFL_LIBRARY_MISSING; looks at flags,
-     * sizes and leading dimensions only.  workspace: scratch that run needs.  run: operand addresses, scratch in device
-     * memory; `host_scratch` in ordinary memory; all valid until the stream has passed the operation. */
+    /* Operations.  prepare: loads the library that runs the operation, which may take long; on failure
+     * `explanation` says in one line what is missing and what to do.  Called before the others.  supports: OFL_OK, or OFL_UNSUPPORTED, OFL_TOO_LARGE, OFL_LIBRARY_MISSING; looks at flags,
+     * sizes and leading dimensions only.  workspace: scratch that run needs.  run: operand addresses, scratch in device memory; `host_scratch`
+     * in ordinary memory; all valid until the stream has passed the operation. */
+    enum ofl_reason (*operation_prepare)(int device, enum ofl_operation operation, char *explanation, size_t size);
     enum ofl_reason (*operation_supports)(int device, const struct ofl_call *call);
     enum ofl_reason (*operation_workspace)(int device, const struct ofl_call *call, size_t *device_bytes,
                                            size_t *host_bytes);

@@ -1,0 +1,364 @@
+/* Running one call on the device: copy in, compute, copy out.
+ *
+ * The whole call is one unit.  Until everything has succeeded nothing is written
+ * that the CPU path would read: an output that the operation also reads, and every
+ * triangle, arrives in a staging area in host memory and is then put into its place
+ * by plain memory copies, which cannot fail.  An output that is only written may be
+ * copied straight to its place: after a failure the CPU computes all of it.  After
+ * a failure the stream is drained, so that nothing arrives later.
+ *
+ * One call runs at a time; `turn` guards everything that is static here. */
+#include "device/internal.h"
+#include "device/descriptors.h"
+#include "device/scratch.h"
+#include "device/stack.h"
+#include "device/transfer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+enum { alignment = 256 };
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static struct ofl_scratch scratch;
+static _Atomic uint64_t cached_bytes; /* scratch.device_bytes, for readers without the lock */
+
+/* Where everything of a call lies. */
+struct plan {
+    struct ofl_call call; /* on device buffers */
+    bool read[OFL_MAX_OPERANDS], written[OFL_MAX_OPERANDS], staged[OFL_MAX_OPERANDS];
+    int copy_of[OFL_MAX_OPERANDS]; /* an earlier operand with the same content, or -1 */
+    size_t device_offset[OFL_MAX_OPERANDS], host_offset[OFL_MAX_OPERANDS];
+    size_t device_bytes, host_bytes; /* in all */
+    size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
+    size_t pack_offset;
+};
+
+/* Scalars that are real whatever the precision, by the words of operations.def. */
+static const struct {
+    const char *arguments;
+} rows[OFL_OPERATION_COUNT] = {
+#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {arguments},
+#include <gpu-offload/operations.def>
+#undef OFL_OPERATION
+};
+
+static bool scalar_is_zero(const struct ofl_call *call, const union ofl_scalar *scalar, const char *real_word)
+{
+    bool real = strstr(rows[call->operation].arguments, real_word) != NULL;
+    switch (call->precision) {
+    case OFL_S:
+        return scalar->s == 0;
+    case OFL_D:
+        return scalar->d == 0;
+    case OFL_C:
+        return scalar->c[0] == 0 && (real || scalar->c[1] == 0);
+    case OFL_Z:
+        return scalar->z[0] == 0 && (real || scalar->z[1] == 0);
+    case OFL_PRECISION_COUNT:
+        break;
+    }
+    return false;
+}
+
+static bool nothing_to_do(const struct ofl_call *call)
+{
+    for (int i = 0; i < call->operands; i++) {
+        if (call->operand[i].rows < 1 || call->operand[i].columns < 1) {
+            return true;
+        }
+    }
+    return strstr(rows[call->operation].arguments, "alpha") != NULL && scalar_is_zero(call, &call->alpha, "real_alpha");
+}
+
+/* Adds an aligned piece to *total; its offset in *offset.  False if it does not fit into size_t. */
+static bool reserve(size_t bytes, size_t *total, size_t *offset)
+{
+    *offset = *total;
+    return !__builtin_add_overflow(*total, bytes, total) && !__builtin_add_overflow(*total, alignment - 1, total) &&
+           ((*total &= ~(size_t)(alignment - 1)), true);
+}
+
+static bool operand_bytes(const struct ofl_buffer *operand, size_t *bytes)
+{
+    return !__builtin_mul_overflow((size_t)operand->rows, (size_t)operand->columns, bytes) &&
+           !__builtin_mul_overflow(*bytes, (size_t)operand->element_size, bytes);
+}
+
+static bool same_input(const struct ofl_buffer *a, const struct ofl_buffer *b)
+{
+    return a->access == OFL_READ && b->access == OFL_READ && a->address == b->address && a->rows == b->rows &&
+           a->columns == b->columns && a->ld == b->ld && a->element_size == b->element_size && a->region == b->region;
+}
+
+static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
+{
+    const struct ofl_buffer *operand = &call->operand[i];
+    size_t bytes;
+    plan->written[i] = operand->access != OFL_READ;
+    plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
+                    (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
+    plan->staged[i] =
+        plan->written[i] && (plan->read[i] || operand->region != OFL_GENERAL || ofl_operand_is_packed(operand));
+    plan->copy_of[i] = -1;
+    plan->call.operand[i].ld = operand->rows;
+    for (int j = 0; j < i && plan->copy_of[i] < 0; j++) {
+        if (same_input(operand, &call->operand[j])) {
+            plan->copy_of[i] = j;
+            plan->device_offset[i] = plan->device_offset[j];
+        }
+    }
+    return plan->copy_of[i] >= 0 ||
+           (operand_bytes(operand, &bytes) && reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
+            (!plan->staged[i] || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
+}
+
+static enum ofl_reason make_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
+{
+    bool packs = false;
+    memset(plan, 0, sizeof *plan);
+    if (call->operands < 1 || call->operands > OFL_MAX_OPERANDS || nothing_to_do(call)) {
+        return OFL_NOTHING_TO_DO;
+    }
+    plan->call = *call;
+    for (int i = 0; i < call->operands; i++) {
+        if (!plan_operand(call, i, plan)) {
+            return OFL_TOO_LARGE;
+        }
+        packs = packs || (plan->read[i] && ofl_operand_is_packed(&call->operand[i]));
+    }
+    enum ofl_reason reason = started->backend->operation_supports(started->device, &plan->call);
+    if (reason == OFL_OK) {
+        reason = started->backend->operation_workspace(started->device, &plan->call, &plan->work_bytes,
+                                                       &plan->host_work_bytes);
+    }
+    if (reason != OFL_OK) {
+        return reason;
+    }
+    if (!reserve(plan->work_bytes, &plan->device_bytes, &plan->work_offset) ||
+        !reserve(packs ? OFL_PACK_BYTES : 0, &plan->host_bytes, &plan->pack_offset) ||
+        !reserve(plan->host_work_bytes, &plan->host_bytes, &plan->host_work_offset)) {
+        return OFL_TOO_LARGE;
+    }
+    return OFL_OK;
+}
+
+static void *device_at(size_t offset)
+{
+    return (char *)scratch.device + offset;
+}
+
+static void *host_at(size_t offset)
+{
+    return scratch.host == NULL ? NULL : (char *)scratch.host + offset;
+}
+
+static enum ofl_reason record(const struct ofl_started *started, enum ofl_mark mark)
+{
+    return started->backend->event_record(started->device, started->stream, started->mark[mark]);
+}
+
+static enum ofl_reason get_memory(const struct ofl_started *started, const struct plan *plan)
+{
+    enum ofl_reason reason = ofl_scratch_device(&scratch, started, plan->device_bytes);
+    if (reason == OFL_OK && plan->host_bytes > 0) {
+        reason = ofl_scratch_host(&scratch, started, plan->host_bytes);
+    }
+    return reason;
+}
+
+static enum ofl_reason copy_in(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
+                               struct ofl_device_times *times)
+{
+    enum ofl_reason reason = record(started, OFL_MARK_BEGIN);
+    for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
+        plan->call.operand[i].address = device_at(plan->device_offset[i]);
+        if (plan->read[i] && plan->copy_of[i] < 0) {
+            reason = ofl_copy_operand_in(started, &call->operand[i], plan->call.operand[i].address,
+                                         host_at(plan->pack_offset), &times->bytes_in);
+        }
+    }
+    return reason == OFL_OK ? record(started, OFL_MARK_COPIED_IN) : reason;
+}
+
+static enum ofl_reason compute(const struct ofl_started *started, const struct plan *plan)
+{
+    enum ofl_reason reason =
+        started->backend->operation_run(started->device, started->stream, &plan->call, device_at(plan->work_offset),
+                                        plan->work_bytes, host_at(plan->host_work_offset), plan->host_work_bytes);
+    return reason == OFL_OK ? record(started, OFL_MARK_COMPUTED) : reason;
+}
+
+static enum ofl_reason copy_out(const struct ofl_started *started, const struct ofl_call *call, const struct plan *plan,
+                                struct ofl_device_times *times)
+{
+    enum ofl_reason reason = OFL_OK;
+    for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
+        if (plan->staged[i]) {
+            reason = ofl_copy_operand_out_staged(started, &call->operand[i], plan->call.operand[i].address,
+                                                 host_at(plan->host_offset[i]), &times->bytes_out);
+        } else if (plan->written[i]) {
+            reason = ofl_copy_operand_out(started, &call->operand[i], plan->call.operand[i].address, &times->bytes_out);
+        }
+    }
+    return reason == OFL_OK ? record(started, OFL_MARK_COPIED_OUT) : reason;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void commit(const struct ofl_call *call, const struct plan *plan, struct ofl_device_times *times)
+{
+    double begin = now();
+    for (int i = 0; i < call->operands; i++) {
+        if (plan->staged[i]) {
+            ofl_commit_operand(&call->operand[i], host_at(plan->host_offset[i]));
+        }
+    }
+    times->copy_out += now() - begin;
+}
+
+/* What the device took; a failure here changes nothing about the result. */
+static void read_clocks(const struct ofl_started *started, struct ofl_device_times *times)
+{
+    double *const phases[] = {&times->copy_in, &times->compute, &times->copy_out};
+    for (int i = 0; i < OFL_MARK_COUNT - 1; i++) {
+        if (started->backend->event_elapsed(started->device, started->mark[i], started->mark[i + 1], phases[i]) !=
+            OFL_OK) {
+            *phases[i] = 0;
+        }
+    }
+}
+
+static enum ofl_reason run_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
+                                struct ofl_device_times *times)
+{
+    enum ofl_reason reason = get_memory(started, plan);
+    if (reason != OFL_OK) {
+        return reason;
+    }
+    reason = copy_in(started, call, plan, times);
+    if (reason == OFL_OK) {
+        reason = compute(started, plan);
+    }
+    if (reason == OFL_OK) {
+        reason = copy_out(started, call, plan, times);
+    }
+    /* Also after a failure: what is under way must not arrive later. */
+    enum ofl_reason drained = started->backend->stream_wait(started->device, started->stream);
+    if (drained != OFL_OK) {
+        ofl_device_lost(); /* nobody knows what the stream still does */
+    }
+    if (reason == OFL_OK) {
+        reason = drained;
+    }
+    if (reason == OFL_OK) {
+        read_clocks(started, times);
+        commit(call, plan, times);
+    }
+    return reason;
+}
+
+/* One call, on whatever thread has the stack for it. */
+struct job {
+    const struct ofl_call *call;
+    struct ofl_device_times *times;
+    enum ofl_reason reason;
+};
+
+static void job_errand(void *argument)
+{
+    struct job *job = argument;
+    const struct ofl_started *started = ofl_started_device();
+    struct ofl_descriptors descriptors;
+    struct plan plan;
+    ofl_descriptors_fill(&descriptors);
+    job->reason = make_plan(started, job->call, &plan);
+    if (job->reason == OFL_OK) {
+        job->reason = run_plan(started, job->call, &plan, job->times);
+    }
+    if (job->reason == OFL_DEVICE_LOST) {
+        ofl_device_lost();
+    } else {
+        ofl_scratch_trim(&scratch, started);
+    }
+    atomic_store_explicit(&cached_bytes, scratch.device_bytes, memory_order_relaxed);
+    ofl_descriptors_restore(&descriptors);
+}
+
+static enum ofl_reason run_in_turn(const struct ofl_call *call, struct ofl_device_times *times)
+{
+    struct job job = {call, times, OFL_OK};
+    double begin = now();
+    pthread_mutex_lock(&turn);
+    times->wait = now() - begin;
+    job.reason = ofl_device_state(); /* it may have been lost meanwhile */
+    if (job.reason == OFL_OK) {
+        ofl_with_large_stack(job_errand, &job);
+    }
+    pthread_mutex_unlock(&turn);
+    return job.reason;
+}
+
+enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_times *times)
+{
+    struct ofl_device_times unwanted;
+    int saved = errno, cancellable;
+    times = times != NULL ? times : &unwanted;
+    memset(times, 0, sizeof *times);
+    enum ofl_reason reason = ofl_device_state();
+    if (reason == OFL_OK && !ofl_device_is_ours()) {
+        reason = OFL_FORKED;
+    }
+    if (reason != OFL_OK) {
+        return reason;
+    }
+    /* A thread that is cancelled in the middle would keep the turn for ever. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    reason = ofl_operation_prepare(ofl_started_device(), call->operation);
+    if (reason == OFL_OK) {
+        reason = run_in_turn(call, times);
+    }
+    pthread_setcancelstate(cancellable, NULL);
+    errno = saved;
+    return reason;
+}
+
+enum ofl_reason ofl_device_supports(const struct ofl_call *call)
+{
+    struct ofl_device_properties properties;
+    struct plan plan;
+    int saved = errno;
+    enum ofl_reason reason = ofl_device_start();
+    if (reason == OFL_OK) {
+        reason = ofl_operation_prepare(ofl_started_device(), call->operation);
+    }
+    if (reason == OFL_OK) {
+        reason = make_plan(ofl_started_device(), call, &plan);
+    }
+    if (reason == OFL_OK) {
+        reason = ofl_device_properties(&properties);
+    }
+    if (reason == OFL_OK && plan.device_bytes > properties.memory_bytes) {
+        reason = OFL_DEVICE_MEMORY;
+    }
+    errno = saved;
+    return reason;
+}
+
+uint64_t ofl_execute_cached_bytes(void)
+{
+    return atomic_load_explicit(&cached_bytes, memory_order_relaxed);
+}
+
+void ofl_execute_after_fork(void)
+{
+    turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}

@@ -90,8 +90,8 @@ struct ofl_place ofl_place_of(const struct ofl_sources *sources, ofl_pos positio
 struct ofl_span ofl_line_of(const struct ofl_sources *sources, ofl_pos position);
 
 /* Line number (from 1) in the text itself, markers not honoured; and the offset where a line starts. */
-uint32_t ofl_source_line(const struct ofl_source *source, uint32_t offset);
-uint32_t ofl_source_line_start(const struct ofl_source *source, uint32_t line);
+uint32_t ofl_source_line(const struct ofl_sources *sources, const struct ofl_source *source, uint32_t offset);
+uint32_t ofl_source_line_start(const struct ofl_sources *sources, const struct ofl_source *source, uint32_t line);
 
 /* The bytes of a span; both ends must lie in one source (else NULL).  *length may be NULL. */
 const char *ofl_span_text(const struct ofl_sources *sources, struct ofl_span span, size_t *length);

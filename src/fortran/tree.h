@@ -95,7 +95,7 @@ enum ofl_operator {
 };
 
 /* "+", ".and.", ...; for OFL_OPERATOR_DEFINED ".". */
-const char *ofl_operator_text(enum ofl_operator operator);
+const char *ofl_operator_text(enum ofl_operator op);
 
 /* An item with an optional keyword: actual arguments, subscripts, I/O and allocate items, control lists. */
 struct ofl_arg {

@@ -4,7 +4,7 @@ PRESET ?= release
 BUILD  := build/$(PRESET)
 prefix ?= /usr/local
 
-.PHONY: all setup demo check check-asan check-tsan check-testers lint bench fuzz install clean help
+.PHONY: all setup demo check check-asan check-tsan check-testers lint format bench fuzz install clean help
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
 
@@ -22,6 +22,7 @@ help:
 	@echo 'make check-tsan     the tests with ThreadSanitizer'
 	@echo 'make check-testers  every packaged BLAS and LAPACK tester and the suites of NumPy and SciPy (long)'
 	@echo 'make lint           formatting, static analysis, layers, lengths'
+	@echo 'make format         bring the C files into the form that lint asks for'
 	@echo 'make bench          what interception costs'
 	@echo 'make fuzz           feed damaged input to everything that reads files'
 	@echo 'make install        install under prefix ($(prefix)); DESTDIR is honoured'
@@ -50,6 +51,9 @@ lint: setup
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory build/lint/build.ninja PRESET=lint
 	@tools/lint
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 bench: all
 	@bench/overhead/run $(BUILD)

@@ -69,9 +69,10 @@ struct ofl_buffer {
 
 #define OFL_MAX_OPERANDS 4
 
-/* A scalar in the precision of its operation; complex as {real, imaginary}. */
+/* A scalar in the precision of its operation; complex as {real, imaginary}.  Aligned as the device libraries'
+ * complex types are, which they rely on. */
 union ofl_scalar {
-    float s;
+    _Alignas(16) float s;
     double d;
     float c[2];
     double z[2];
@@ -171,9 +172,10 @@ struct ofl_backend {
                                    size_t from_pitch, size_t width, size_t columns);
 
     /* Operations.  prepare: loads the library that runs the operation, which may take long; on failure
-     * `explanation` says in one line what is missing and what to do.  Called before the others.  supports: OFL_OK, or OFL_UNSUPPORTED, OFL_TOO_LARGE, OFL_LIBRARY_MISSING; looks at flags,
-     * sizes and leading dimensions only.  workspace: scratch that run needs.  run: operand addresses, scratch in device memory; `host_scratch`
-     * in ordinary memory; all valid until the stream has passed the operation. */
+     * `explanation` says in one line what is missing and what to do.  Called before the others.  supports: OFL_OK, or
+     * OFL_UNSUPPORTED, OFL_TOO_LARGE, OFL_LIBRARY_MISSING; looks at flags, sizes and leading dimensions only.
+     * workspace: scratch that run needs.  run: operand addresses, scratch in device memory; `host_scratch` in ordinary
+     * memory; all valid until the stream has passed the operation. */
     enum ofl_reason (*operation_prepare)(int device, enum ofl_operation operation, char *explanation, size_t size);
     enum ofl_reason (*operation_supports)(int device, const struct ofl_call *call);
     enum ofl_reason (*operation_workspace)(int device, const struct ofl_call *call, size_t *device_bytes,

@@ -20,7 +20,7 @@ static double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* Reads until the end or the deadline.  Returns false at the deadline. */
@@ -29,7 +29,7 @@ static bool read_all(int input, char *text, size_t *length, double deadline)
     for (;;) {
         struct pollfd wait = {.fd = input, .events = POLLIN};
         double left = deadline - now();
-        if (left <= 0 || poll(&wait, 1, (int) (left * 1000) + 1) == 0) {
+        if (left <= 0 || poll(&wait, 1, (int)(left * 1000) + 1) == 0) {
             return false;
         }
         char discarded[4096];
@@ -39,7 +39,7 @@ static bool read_all(int input, char *text, size_t *length, double deadline)
         if (n <= 0) {
             return true;
         }
-        *length += full ? 0 : (size_t) n;
+        *length += full ? 0 : (size_t)n;
     }
 }
 
@@ -89,7 +89,7 @@ char *ofl_cli_capture_call(void (*work)(int output, void *context), void *contex
 
 static void execute(int output, void *context)
 {
-    (void) output;
+    (void)output;
     char *const *argv = context;
     execvp(argv[0], argv);
     _exit(127);
@@ -97,5 +97,5 @@ static void execute(int output, void *context)
 
 char *ofl_cli_capture(char *const argv[], int seconds)
 {
-    return ofl_cli_capture_call(execute, (void *) argv, seconds);
+    return ofl_cli_capture_call(execute, (void *)argv, seconds);
 }

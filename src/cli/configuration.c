@@ -26,16 +26,16 @@ bool ofl_cli_configuration_file(char *path, size_t size)
     } else {
         return false;
     }
-    return needed >= 0 && (size_t) needed < size;
+    return needed >= 0 && (size_t)needed < size;
 }
 
 static char *trim(char *text)
 {
-    while (isspace((unsigned char) *text)) {
+    while (isspace((unsigned char)*text)) {
         text++;
     }
     size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char) text[length - 1])) {
+    while (length > 0 && isspace((unsigned char)text[length - 1])) {
         text[--length] = '\0';
     }
     return text;

@@ -31,7 +31,7 @@ static void print_text(const char *text, int indent)
 {
     int column = indent;
     for (bool first = true; *text != '\0'; first = false) {
-        int length = (int) strcspn(text, " ");
+        int length = (int)strcspn(text, " ");
         if (!first && column + 1 + length > LINE_WIDTH) {
             printf("\n%*s", indent, "");
             column = indent;

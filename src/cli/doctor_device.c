@@ -1,4 +1,4 @@
-/* doctor: the GPU, its driver, CUDA's libraries and the backends.
+/* doctor: the GPU, its driver, CUDA's libraries, the backends and the profile.
  *
  * Entry point: ofl_doctor_device.  A backend is judged by starting it, through the same functions of
  * libgpuoffload-core.so that a program uses, in a child process: what the core says of it (no backend, another
@@ -10,6 +10,8 @@
 #include "cli/linker_cache.h"
 #include "base/reason.h"
 #include "device/device.h"
+#include "profile/facts.h"
+#include "profile/store.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -122,11 +124,11 @@ static void start_device(int output, void *context)
     setenv("GPU_OFFLOAD_DEVICE", context, 1);
     void *core =
         ofl_cli_library("libgpuoffload-core.so", path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    enum ofl_reason (*start)(void) = core != NULL ? (enum ofl_reason(*)(void)) dlsym(core, "ofl_device_start") : NULL;
+    enum ofl_reason (*start)(void) = core != NULL ? (enum ofl_reason(*)(void))dlsym(core, "ofl_device_start") : NULL;
     const char *(*explanation)(void) =
-        core != NULL ? (const char *(*) (void) ) dlsym(core, "ofl_device_explanation") : NULL;
+        core != NULL ? (const char *(*)(void))dlsym(core, "ofl_device_explanation") : NULL;
     enum ofl_reason (*ask)(struct ofl_device_properties *) =
-        core != NULL ? (enum ofl_reason(*)(struct ofl_device_properties *)) dlsym(core, "ofl_device_properties") : NULL;
+        core != NULL ? (enum ofl_reason(*)(struct ofl_device_properties *))dlsym(core, "ofl_device_properties") : NULL;
     if (start == NULL || explanation == NULL || ask == NULL) {
         dprintf(output, "core %s", core == NULL ? dlerror() : "libgpuoffload-core.so belongs to another version");
         return;
@@ -137,7 +139,7 @@ static void start_device(int output, void *context)
         dprintf(output, "%s %s", ofl_reason_name(reason), explanation());
     } else if (ask(&properties) == OFL_OK) {
         dprintf(output, "ok %s, %.1f GiB of memory%s%s", properties.name,
-                (double) properties.memory_bytes / (double) (1 << 30), properties.driver[0] != '\0' ? ", driver " : "",
+                (double)properties.memory_bytes / (double)(1 << 30), properties.driver[0] != '\0' ? ", driver " : "",
                 properties.driver);
     } else {
         dprintf(output, "ok ");
@@ -170,6 +172,32 @@ static bool report_backend(const char *name)
     return ready;
 }
 
+/* ---- Profile ---- */
+
+static void report_profile(const char *kind)
+{
+    static struct ofl_profile profile;
+    struct ofl_profile_key here;
+    char path[PATH_MAX], explanation[512];
+    ofl_facts_key(strcmp(kind, "cuda") == 0, &here);
+    if (!ofl_profile_path(&here, kind, path, sizeof path)) {
+        ofl_doctor_line("profile", "none, and there is no home folder to keep one in");
+        return;
+    }
+    switch (ofl_profile_load(path, &here, &profile, explanation, sizeof explanation)) {
+    case OFL_PROFILE_USED:
+        ofl_doctor_line("profile", "of %s: %s", profile.date, path);
+        break;
+    case OFL_PROFILE_NONE:
+        ofl_doctor_line("profile",
+                        "none for this machine; decisions begin with a built-in estimate (%s does not exist)", path);
+        break;
+    case OFL_PROFILE_REFUSED:
+        ofl_doctor_line("profile", "not used, %s: %s", explanation, path);
+        break;
+    }
+}
+
 bool ofl_doctor_device(const char *device)
 {
     ofl_doctor_heading("GPU");
@@ -182,5 +210,6 @@ bool ofl_doctor_device(const char *device)
     if (strcmp(device, "auto") == 0 && !cuda) {
         ofl_doctor_advice("to try the tool without a GPU: --device host (slower than the CPU, same results)");
     }
+    report_profile(strcmp(device, "host") == 0 ? "host" : "cuda");
     return strcmp(device, "host") == 0 ? host : strcmp(device, "none") == 0 ? false : cuda;
 }

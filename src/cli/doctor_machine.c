@@ -61,7 +61,7 @@ struct pagemap_scan {
 
 static bool has_async_write_protect(void)
 {
-    int descriptor = (int) syscall(SYS_userfaultfd, O_CLOEXEC | USER_MODE_ONLY);
+    int descriptor = (int)syscall(SYS_userfaultfd, O_CLOEXEC | USER_MODE_ONLY);
     if (descriptor < 0) {
         return false;
     }
@@ -73,16 +73,16 @@ static bool has_async_write_protect(void)
 
 static bool has_pagemap_scan(void)
 {
-    size_t page = (size_t) sysconf(_SC_PAGESIZE);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int descriptor = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     bool has = false;
     if (descriptor >= 0 && memory != MAP_FAILED) {
         uint64_t region[3];
         struct pagemap_scan scan = {.size = sizeof scan,
-                                    .start = (uintptr_t) memory,
-                                    .end = (uintptr_t) memory + page,
-                                    .vector = (uintptr_t) region,
+                                    .start = (uintptr_t)memory,
+                                    .end = (uintptr_t)memory + page,
+                                    .vector = (uintptr_t)region,
                                     .vector_length = 1,
                                     .category_anyof_mask = PAGEMAP_SCAN_PRESENT,
                                     .return_mask = PAGEMAP_SCAN_PRESENT};
@@ -132,7 +132,7 @@ static void read_version(const char *configuration, char *version, size_t size)
 {
     size_t name = strcspn(configuration, " ");
     size_t number = strcspn(configuration + name + (configuration[name] == ' '), " ");
-    snprintf(version, size, "%.*s, ", (int) (name + 1 + number), configuration);
+    snprintf(version, size, "%.*s, ", (int)(name + 1 + number), configuration);
 }
 
 /* Prints one line about the library, or nothing if it is not one of BLAS or LAPACK. */
@@ -157,15 +157,15 @@ static void probe_library(int output, void *context)
         }
         return;
     }
-    char *(*configuration)(void) = (char *(*) (void) ) dlsym(handle, "openblas_get_config");
+    char *(*configuration)(void) = (char *(*)(void))dlsym(handle, "openblas_get_config");
     if (configuration != NULL) {
         read_version(configuration(), version, sizeof version);
     }
-    int64_t n = (int64_t) 0xFFFFFFFF00000001, increment = 1;
+    int64_t n = (int64_t)0xFFFFFFFF00000001, increment = 1;
     float element = 1;
     int64_t (*isamax)(const int64_t *, const float *, const int64_t *) =
-        (int64_t(*)(const int64_t *, const float *, const int64_t *)) symbol;
-    bool wide = (int32_t) isamax(&n, &element, &increment) == 0;
+        (int64_t(*)(const int64_t *, const float *, const int64_t *))symbol;
+    bool wide = (int32_t)isamax(&n, &element, &increment) == 0;
     dprintf(output, "%s%s-bit integers%s", version, wide ? "64" : "32",
             lapack != NULL && strcmp(defining_file(lapack, file), path) == 0 ? ", with LAPACK" : "");
 }

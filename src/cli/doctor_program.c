@@ -43,7 +43,7 @@ static void add_needed(struct ofl_modules *modules, const char *executable)
         /* "\tlibm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f...)" */
         char *path = strstr(line, " => "), *name = line + strspn(line, "\t ");
         if (path != NULL && strcmp(path + 4, "not found") == 0) {
-            ofl_doctor_line("missing library", "%.*s", (int) strcspn(name, " "), name);
+            ofl_doctor_line("missing library", "%.*s", (int)strcspn(name, " "), name);
         } else if (path != NULL) {
             path += 4;
             path[strcspn(path, " ")] = '\0';

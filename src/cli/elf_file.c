@@ -48,7 +48,7 @@ static const char *string_in(const char *strings, size_t size, uint64_t offset)
 
 static const ElfW(Ehdr) * header_of(const struct ofl_elf *elf)
 {
-    return (const ElfW(Ehdr) *) elf->data;
+    return (const ElfW(Ehdr) *)elf->data;
 }
 
 static const ElfW(Phdr) * segments(const struct ofl_elf *elf, size_t *count)
@@ -125,7 +125,7 @@ static const char *dynamic_string_at(const struct ofl_elf *elf, uint64_t offset)
     if (start > elf->size || available > elf->size - start) {
         return NULL;
     }
-    return string_in((const char *) elf->data + start, available, offset);
+    return string_in((const char *)elf->data + start, available, offset);
 }
 
 static const char *dynamic_string(const struct ofl_elf *elf, ElfW(Sxword) tag)
@@ -170,7 +170,7 @@ bool ofl_elf_open(struct ofl_elf *elf, const char *path)
         close(descriptor);
         return true; /* nothing that could be ELF */
     }
-    void *data = mmap(NULL, (size_t) status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     int error = errno;
     close(descriptor);
     if (data == MAP_FAILED) {
@@ -178,7 +178,7 @@ bool ofl_elf_open(struct ofl_elf *elf, const char *path)
         return false;
     }
     elf->data = data;
-    elf->size = (size_t) status.st_size;
+    elf->size = (size_t)status.st_size;
     if (elf->size < EI_NIDENT || memcmp(elf->data, ELFMAG, SELFMAG) != 0) {
         return true;
     }
@@ -197,7 +197,7 @@ bool ofl_elf_open(struct ofl_elf *elf, const char *path)
 void ofl_elf_close(struct ofl_elf *elf)
 {
     if (elf->data != NULL) {
-        munmap((void *) elf->data, elf->size);
+        munmap((void *)elf->data, elf->size);
     }
     *elf = (struct ofl_elf){0};
 }

@@ -19,7 +19,7 @@ static bool own_path(char *path)
         path[length] = '\0';
         return true;
     }
-    const char *name = (const char *) getauxval(AT_EXECFN);
+    const char *name = (const char *)getauxval(AT_EXECFN);
     return name != NULL && realpath(name, path) != NULL;
 }
 
@@ -38,5 +38,5 @@ bool ofl_cli_library(const char *file, char *path, size_t size)
     /* A folder that does not exist keeps its unresolved name, for the message about it. */
     const char *resolved = realpath(joined, folder) != NULL ? folder : joined;
     int needed = snprintf(path, size, "%s/%s", resolved, file);
-    return needed >= 0 && (size_t) needed < size;
+    return needed >= 0 && (size_t)needed < size;
 }

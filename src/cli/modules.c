@@ -36,7 +36,7 @@ static bool names_add(struct names *names, const char *name)
 
 static int compare_names(const void *left, const void *right)
 {
-    return strcmp(*(const char *const *) left, *(const char *const *) right);
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 static void names_sort(struct names *names)

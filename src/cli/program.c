@@ -55,7 +55,7 @@ int ofl_program_find(const char *name, char *path)
     }
     int worst = ENOENT;
     for (const char *folder = folders; *name != '\0'; folder++) {
-        int length = (int) strcspn(folder, ":");
+        int length = (int)strcspn(folder, ":");
         int needed = snprintf(path, PATH_MAX, "%.*s%s%s", length, folder, length > 0 ? "/" : "", name);
         int error = needed < PATH_MAX ? executable_error(path) : ENOENT;
         if (error == 0) {
@@ -93,7 +93,7 @@ static bool read_interpreter_line(const char *path, char *interpreter, char *arg
     interpreter[size] = '\0';
     const char *rest = start + size + strspn(start + size, " \t");
     snprintf(argument, argument_size, "%s", rest);
-    for (size_t end = strlen(argument); end > 0 && isspace((unsigned char) argument[end - 1]);) {
+    for (size_t end = strlen(argument); end > 0 && isspace((unsigned char)argument[end - 1]);) {
         argument[--end] = '\0';
     }
     return true;

@@ -30,7 +30,7 @@ static void print_wrapped(const char *text, int indent)
 {
     int column = 0;
     while (*text != '\0') {
-        int length = (int) strcspn(text, " ");
+        int length = (int)strcspn(text, " ");
         if (column > 0 && column + 1 + length > 80) {
             putchar('\n');
             column = 0;
@@ -45,7 +45,7 @@ static void print_wrapped(const char *text, int indent)
 static void print_default(const struct ofl_setting_info *setting)
 {
     const char *text = setting->type == OFL_SETTING_FLAG ? "off" : setting->default_text;
-    int length = (int) strlen(text);
+    int length = (int)strlen(text);
     if (length >= 2 && text[0] == '"') {
         text++;
         length -= 2;
@@ -88,10 +88,10 @@ static const struct option *make_options(void)
         const struct ofl_setting_info *setting = &ofl_setting_table[i];
         bool flag = setting->type == OFL_SETTING_FLAG;
         options[used++] =
-            (struct option){setting->option, flag ? no_argument : required_argument, NULL, OPTION_SETTING + (int) i};
+            (struct option){setting->option, flag ? no_argument : required_argument, NULL, OPTION_SETTING + (int)i};
         if (flag) {
             snprintf(negated[i], sizeof negated[i], "no-%s", setting->option);
-            options[used++] = (struct option){negated[i], no_argument, NULL, OPTION_NO + (int) i};
+            options[used++] = (struct option){negated[i], no_argument, NULL, OPTION_NO + (int)i};
         }
     }
     options[used] = (struct option){"help", no_argument, NULL, OPTION_HELP};
@@ -136,7 +136,8 @@ static int read_options(int argc, char **argv, const char **given)
 static bool export_value(const struct ofl_setting_info *setting, const char *value)
 {
     char absolute[2 * PATH_MAX], here[PATH_MAX];
-    bool is_file = setting->argument != NULL && strcmp(setting->argument, "FILE") == 0;
+    bool is_file =
+        setting->argument != NULL && (strcmp(setting->argument, "FILE") == 0 || strcmp(setting->argument, "DIR") == 0);
     if (is_file && value[0] != '\0' && value[0] != '/' && getcwd(here, sizeof here) != NULL) {
         snprintf(absolute, sizeof absolute, "%s/%s", here, value);
         value = absolute;
@@ -243,7 +244,7 @@ static bool may_be_script(const char *path)
         fclose(file);
     }
     const char *end = memchr(start, '\n', length);
-    return memchr(start, '\0', end != NULL ? (size_t) (end - start) : length) == NULL;
+    return memchr(start, '\0', end != NULL ? (size_t)(end - start) : length) == NULL;
 }
 
 /* Becomes the program; returns only on failure, with errno.  A script without an interpreter line goes to

@@ -377,7 +377,6 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
 
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 {
-    struct ofl_device_properties properties;
     struct plan plan;
     int saved = errno;
     enum ofl_reason reason = ofl_device_start();
@@ -387,10 +386,7 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
     if (reason == OFL_OK) {
         reason = make_plan(ofl_started_device(), call, &plan);
     }
-    if (reason == OFL_OK) {
-        reason = ofl_device_properties(&properties);
-    }
-    if (reason == OFL_OK && plan.device_bytes > properties.memory_bytes) {
+    if (reason == OFL_OK && plan.device_bytes > ofl_started_device()->properties.memory_bytes) {
         reason = OFL_DEVICE_MEMORY;
     }
     errno = saved;

@@ -13,6 +13,7 @@ enum ofl_mark { OFL_MARK_BEGIN, OFL_MARK_COPIED_IN, OFL_MARK_COMPUTED, OFL_MARK_
 struct ofl_started {
     const struct ofl_backend *backend;
     int device;
+    struct ofl_device_properties properties; /* asking the driver may take longer than a small call */
     struct ofl_stream *stream;
     struct ofl_event *mark[OFL_MARK_COUNT];
 };

@@ -11,6 +11,7 @@
 #include "device/internal.h"
 #include "device/loader.h"
 #include "device/stack.h"
+#include "base/reason.h"
 #include "base/settings.h"
 
 #include <errno.h>
@@ -97,8 +98,12 @@ static enum ofl_reason start_backend(const struct ofl_backend *backend, char *te
         return reason;
     }
     reason = create_streams(backend);
+    if (reason == OFL_OK) {
+        reason = backend->properties(0, &started.properties);
+    }
     if (reason != OFL_OK) {
-        snprintf(text, size, "the %s device has no memory for a stream; try again when it is less busy", backend->name);
+        snprintf(text, size, "the %s device failed after it was opened (%s); try again when it is less busy",
+                 backend->name, ofl_reason_text(reason));
         destroy_streams(backend);
         backend->close(0);
         backend->stop();
@@ -212,7 +217,10 @@ const char *ofl_device_name(void)
 enum ofl_reason ofl_device_properties(struct ofl_device_properties *out)
 {
     enum ofl_reason now = ofl_device_state();
-    return now == OFL_OK ? started.backend->properties(started.device, out) : now;
+    if (now == OFL_OK) {
+        *out = started.properties;
+    }
+    return now;
 }
 
 enum ofl_reason ofl_device_load(struct ofl_device_load *out)
@@ -260,7 +268,10 @@ enum ofl_reason ofl_operation_prepare(const struct ofl_started *device, enum ofl
             ofl_explain(preparation.result.text);
         }
         answer = (int)preparation.result.reason + 1;
-        atomic_store_explicit(&answers[operation], answer, memory_order_release);
+        /* Memory may be there another time. */
+        if (preparation.result.reason != OFL_DEVICE_MEMORY && preparation.result.reason != OFL_HOST_MEMORY) {
+            atomic_store_explicit(&answers[operation], answer, memory_order_release);
+        }
     }
     return (enum ofl_reason)(answer - 1);
 }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,37 +26,44 @@ static int open_apart(const char *path, int flags)
     return file;
 }
 
-/* Where the file system cannot allocate, zeros are written instead. */
-static int write_zeros(int file, uint64_t offset, size_t bytes)
+/* 0 or an errno. */
+static int write_at(int file, uint64_t offset, const char *data, size_t bytes)
 {
-    static const char zeros[16384];
     while (bytes > 0) {
-        ssize_t written = pwrite(file, zeros, bytes < sizeof zeros ? bytes : sizeof zeros, (off_t)offset);
+        ssize_t written = pwrite(file, data, bytes, (off_t)offset);
         if (written < 0 && errno == EINTR) {
             continue;
         }
         if (written <= 0) {
             return written < 0 ? errno : ENOSPC;
         }
+        data += written;
         offset += (uint64_t)written;
         bytes -= (size_t)written;
     }
     return 0;
 }
 
-/* 0 or an errno.  Afterwards every byte of the range has its place on the disk. */
-static int allocate(int file, uint64_t offset, size_t bytes)
+/* Beyond the limit the kernel would send SIGXFSZ, which ends programs. */
+static bool within_limit(uint64_t end)
 {
     struct rlimit limit;
-    /* Beyond the limit the kernel would send SIGXFSZ, which ends programs. */
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && offset + bytes > limit.rlim_cur) {
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
+}
+
+/* 0 or an errno.  Afterwards every byte of the range has its place on the disk, so that no access to its
+ * mapping can fail; where the file system cannot allocate, zeros are written instead. */
+static int allocate(int file, uint64_t offset, size_t bytes)
+{
+    static const char zeros[OFL_TRACE_BLOCK_SIZE];
+    int result;
+    if (!within_limit(offset + bytes)) {
         return EFBIG;
     }
-    int result;
     do {
         result = fallocate(file, 0, (off_t)offset, (off_t)bytes) == 0 ? 0 : errno;
     } while (result == EINTR);
-    return result == EOPNOTSUPP || result == ENOSYS ? write_zeros(file, offset, bytes) : result;
+    return result == EOPNOTSUPP || result == ENOSYS ? write_at(file, offset, zeros, bytes) : result;
 }
 
 static void *allocate_and_map(int file, uint64_t offset, size_t bytes)
@@ -123,21 +129,51 @@ bool ofl_trace_file_identify(const char *path, struct ofl_trace_file_id *out)
     return true;
 }
 
-void *ofl_trace_file_map(const char *path, const struct ofl_trace_file_id *id, uint64_t offset, size_t bytes,
-                         char *explanation, size_t size)
+/* Opens the file again if it is still the same; -1 with an explanation. */
+static int open_again(const char *path, const struct ofl_trace_file_id *id, char *explanation, size_t size)
 {
     struct stat status;
-    void *map = NULL;
     int file = open_apart(path, 0);
     if (file < 0 || fstat(file, &status) != 0) {
         snprintf(explanation, size, "%s cannot be opened again: %s", path, strerror(errno));
     } else if (status.st_dev != id->device || status.st_ino != id->inode) {
         snprintf(explanation, size, "%s was replaced by another file", path);
-    } else if ((map = allocate_and_map(file, offset, bytes)) == NULL) {
-        snprintf(explanation, size, "%s cannot grow: %s", path, strerror(errno));
+    } else {
+        return file;
     }
     if (file >= 0) {
         close(file);
     }
+    return -1;
+}
+
+void *ofl_trace_file_map(const char *path, const struct ofl_trace_file_id *id, uint64_t offset, char *explanation,
+                         size_t size)
+{
+    int file = open_again(path, id, explanation, size);
+    if (file < 0) {
+        return NULL;
+    }
+    void *map = allocate_and_map(file, offset, OFL_TRACE_BLOCK_SIZE);
+    if (map == NULL) {
+        snprintf(explanation, size, "%s cannot grow: %s", path, strerror(errno));
+    }
+    close(file);
     return map;
+}
+
+bool ofl_trace_file_write(const char *path, const struct ofl_trace_file_id *id, uint64_t offset, const void *block,
+                          char *explanation, size_t size)
+{
+    int file = open_again(path, id, explanation, size);
+    if (file < 0) {
+        return false;
+    }
+    int failure =
+        within_limit(offset + OFL_TRACE_BLOCK_SIZE) ? write_at(file, offset, block, OFL_TRACE_BLOCK_SIZE) : EFBIG;
+    if (failure != 0) {
+        snprintf(explanation, size, "%s cannot grow: %s", path, strerror(failure));
+    }
+    close(file);
+    return failure == 0;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { BATCH = 4096 / 16, MAX_OPERATIONS = 1024 };
+enum { MAX_OPERATIONS = 1024 };
 
 struct ofl_trace_reader {
     FILE *stream;
@@ -16,8 +16,9 @@ struct ofl_trace_reader {
     uint64_t damaged;
     uint16_t operation[MAX_OPERATIONS]; /* the file's numbers in this version's */
     unsigned operations;
-    struct ofl_trace_record batch[BATCH];
+    struct ofl_trace_record block[OFL_TRACE_BLOCK_SLOTS], copy[OFL_TRACE_BLOCK_SLOTS];
     size_t at, filled;
+    uint64_t next_block; /* file offset */
 };
 
 static const char *const operation_names[] = {
@@ -86,12 +87,7 @@ struct ofl_trace_reader *ofl_trace_open_stream(FILE *stream, char *explanation, 
         return NULL;
     }
     use_header(reader);
-    /* A file that ends inside the header's empty rest has no records: what can be read is nothing. */
-    if (fseek(stream, OFL_TRACE_HEADER_SIZE, SEEK_SET) != 0) {
-        snprintf(explanation, size, "it cannot be read: %s", strerror(errno));
-        ofl_trace_close(reader);
-        return NULL;
-    }
+    reader->next_block = OFL_TRACE_HEADER_SIZE;
     return reader;
 }
 
@@ -136,7 +132,8 @@ uint64_t ofl_trace_damaged(const struct ofl_trace_reader *reader)
 
 static bool is_text(const struct ofl_trace_record *record)
 {
-    return record->kind == OFL_TRACE_MODULE || record->kind == OFL_TRACE_DEVICE || record->kind == OFL_TRACE_KERNEL;
+    return record->kind == OFL_TRACE_MODULE || record->kind == OFL_TRACE_DEVICE || record->kind == OFL_TRACE_KERNEL ||
+           record->kind == OFL_TRACE_BLOCK;
 }
 
 bool ofl_trace_text_of(const struct ofl_trace_record *record, struct ofl_trace_text *out)
@@ -184,18 +181,44 @@ static bool check_record(const struct ofl_trace_reader *reader, struct ofl_trace
            is_time(record->copy_out) && !isnan(record->predicted_cpu) && !isnan(record->predicted_device);
 }
 
+static size_t read_block(struct ofl_trace_reader *reader, uint64_t offset, struct ofl_trace_record *out)
+{
+    if (offset > INT64_MAX || fseeko(reader->stream, (off_t)offset, SEEK_SET) != 0) {
+        return 0;
+    }
+    return fread(out, sizeof *out, OFL_TRACE_BLOCK_SLOTS, reader->stream);
+}
+
+/* Reads the next block.  Of a window that was being copied, what its copy has already is dropped. */
+static bool next_block(struct ofl_trace_reader *reader)
+{
+    struct ofl_trace_text first;
+    uint64_t offset = reader->next_block;
+    reader->filled = read_block(reader, offset, reader->block);
+    reader->at = 0;
+    reader->next_block += OFL_TRACE_BLOCK_SIZE;
+    if (reader->filled == 0) {
+        return false;
+    }
+    if (ofl_trace_text_of(&reader->block[0], &first) && first.kind == OFL_TRACE_BLOCK && first.first > offset) {
+        size_t copied = read_block(reader, first.first, reader->copy);
+        for (size_t i = 1; i < reader->filled && i < copied; i++) {
+            if (memcmp(&reader->block[i], &reader->copy[i], sizeof *reader->block) == 0) {
+                reader->block[i].kind = OFL_TRACE_EMPTY;
+            }
+        }
+    }
+    return true;
+}
+
 bool ofl_trace_next(struct ofl_trace_reader *reader, struct ofl_trace_record *out)
 {
     for (;;) {
-        if (reader->at == reader->filled) {
-            reader->filled = fread(reader->batch, sizeof *reader->batch, BATCH, reader->stream);
-            reader->at = 0;
-            if (reader->filled == 0) {
-                return false;
-            }
+        if (reader->at == reader->filled && !next_block(reader)) {
+            return false;
         }
-        struct ofl_trace_record *record = &reader->batch[reader->at++];
-        if (record->kind == OFL_TRACE_EMPTY) {
+        struct ofl_trace_record *record = &reader->block[reader->at++];
+        if (record->kind == OFL_TRACE_EMPTY || record->kind == OFL_TRACE_BLOCK) {
             continue;
         }
         if (check_record(reader, record)) {
@@ -288,7 +311,7 @@ char **ofl_trace_list(const char *folder, size_t *count, char *explanation, size
         }
     }
     closedir(entries);
-    if (*count == 0) {
+    if (paths == NULL || *count == 0) {
         snprintf(explanation, size, "%s holds no traces (files that end in .trace)", folder);
         free(paths);
         return NULL;

@@ -1,13 +1,17 @@
-/* The trace format: a header and an array of records of one size.
+/* The trace format: a header and blocks of records of one size.
  *
- * A file belongs to one process.  It is OFL_TRACE_HEADER_SIZE bytes of header, then slots of
- * sizeof(struct ofl_trace_record) bytes.  A slot whose kind is 0 was reserved and never filled: threads
- * reserve runs of slots, so there are holes, and records of different threads are not in the order of
- * time.  A slot's kind is written after the rest of it, so what has a kind is whole.  Numbers have the
- * byte order of the machine that wrote them; `byte_order` tells which.
+ * A file belongs to one process.  It is OFL_TRACE_HEADER_SIZE bytes of header, then blocks of
+ * OFL_TRACE_BLOCK_SLOTS slots.  The first slot of a block describes it, the others hold a record or, with
+ * kind 0, nothing.  A slot's kind is written after the rest of it, so what has a kind is whole.
  *
- * Operations are numbers into the header's list of names, since operations.def may change between
- * versions.  Reasons are those of reasons.def, which only grows. */
+ * A thread writes into a block that is its window; a full window is copied to a new block and cleared.
+ * Before it copies, the window's first slot names the new block, and after clearing it names none: a
+ * reader that finds a name there drops what is in both blocks (the program was killed in between).
+ * Records of different threads are therefore not in the order of time.
+ *
+ * Numbers have the byte order of the machine that wrote them; `byte_order` tells which.  Operations
+ * are numbers into the header's list of names, since operations.def may change between versions.
+ * Reasons are those of reasons.def, which only grows. */
 #ifndef OFL_TRACE_RECORD_H
 #define OFL_TRACE_RECORD_H
 #include <stdint.h>
@@ -15,6 +19,8 @@
 enum {
     OFL_TRACE_VERSION = 1,
     OFL_TRACE_HEADER_SIZE = 65536, /* a multiple of every page size in use */
+    OFL_TRACE_BLOCK_SLOTS = 256,
+    OFL_TRACE_BLOCK_SIZE = OFL_TRACE_BLOCK_SLOTS * 256, /* another such multiple */
     OFL_TRACE_BUFFERS = 4,
     OFL_TRACE_BYTE_ORDER = 0x01020304
 };
@@ -28,6 +34,7 @@ enum ofl_trace_kind {
     OFL_TRACE_MODULE,       /* struct ofl_trace_text: a mapped file in which call sites lie */
     OFL_TRACE_DEVICE,       /* struct ofl_trace_text: the device was started; its name */
     OFL_TRACE_KERNEL,       /* struct ofl_trace_text: the name of loop `first` */
+    OFL_TRACE_BLOCK,        /* struct ofl_trace_text: a block's first slot; `first`: where it is being copied to */
     OFL_TRACE_KIND_COUNT
 };
 
@@ -76,7 +83,7 @@ struct ofl_trace_text {
     uint32_t kind;
     uint32_t thread;
     uint64_t start, duration;
-    uint64_t first, last; /* module: addresses; kernel: number */
+    uint64_t first, last; /* module: addresses; kernel: number; block: file offset or 0 */
     char text[216];       /* terminated; the end of a path that is too long */
 };
 

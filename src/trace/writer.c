@@ -1,8 +1,8 @@
 /* The trace writer; see writer.h.
  *
  * `trace` is written by ofl_trace_start and, in a child of fork, by its first record's thread under
- * `opening`; its atomics by any thread.  `local` is each thread's own.  A thread's slots count only as long as
- * its generation is that of `trace`: a child of fork begins a new one. */
+ * `opening`; its atomics by any thread.  `local` is each thread's own.  A thread's window counts only as long as
+ * its generation is the process's: a child of fork begins a new one. */
 #include "trace/writer.h"
 #include "base/message.h"
 #include "trace/file.h"
@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,48 +43,47 @@ static atomic_flag opening = ATOMIC_FLAG_INIT;
 static pthread_key_t thread_end;
 static bool thread_end_made;
 
-/* A run of slots: those from next to end are free. */
-struct run {
+/* A window: slot[0] describes it, slots from `next` on are free. */
+struct window {
     unsigned generation;
-    struct ofl_trace_record *next, *end;
-    void *map;
-    size_t bytes;
+    int next;
+    struct ofl_trace_record *slot; /* NULL: none */
 };
 
 static _Thread_local struct {
-    struct run run;
+    struct window window;
     uint32_t thread;
     volatile bool busy; /* a record is being written; a signal handler must not write another */
 } local __attribute__((tls_model("initial-exec")));
 
-/* Runs that ended threads left, for new threads: programs may start thousands of short ones.
+/* Windows that ended threads left, for new threads: programs may start thousands of short ones.
  * state: 0 free, 1 being written or read, 2 full. */
 enum { SPARES = 16 };
 static struct {
     atomic_int state;
-    struct run run;
+    struct window window;
 } spares[SPARES];
 
-static void put_spare(const struct run *run)
+static void put_spare(const struct window *window)
 {
     for (int i = 0; i < SPARES; i++) {
         int expected = 0;
         if (atomic_compare_exchange_strong(&spares[i].state, &expected, 1)) {
-            spares[i].run = *run;
+            spares[i].window = *window;
             atomic_store(&spares[i].state, 2);
             return;
         }
     }
-    munmap(run->map, run->bytes);
+    munmap(window->slot, OFL_TRACE_BLOCK_SIZE);
 }
 
-static bool take_spare(struct run *out)
+static bool take_spare(struct window *out)
 {
     for (int i = 0; i < SPARES; i++) {
         int expected = 2;
         if (atomic_load_explicit(&spares[i].state, memory_order_relaxed) == 2 &&
             atomic_compare_exchange_strong(&spares[i].state, &expected, 1)) {
-            *out = spares[i].run;
+            *out = spares[i].window;
             atomic_store(&spares[i].state, 0);
             return true;
         }
@@ -94,12 +94,12 @@ static bool take_spare(struct run *out)
 static void leave_thread(void *unused)
 {
     (void)unused;
-    struct run run = local.run;
-    local.run = (struct run){.next = NULL};
-    if (run.map != NULL && run.generation == atomic_load(generation) && run.next < run.end) {
-        put_spare(&run);
-    } else if (run.map != NULL) {
-        munmap(run.map, run.bytes);
+    struct window window = local.window;
+    local.window = (struct window){.slot = NULL};
+    if (window.slot != NULL && window.generation == atomic_load(generation)) {
+        put_spare(&window);
+    } else if (window.slot != NULL) {
+        munmap(window.slot, OFL_TRACE_BLOCK_SIZE);
     }
 }
 
@@ -166,6 +166,9 @@ uint64_t ofl_trace_now(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
+_Static_assert(offsetof(struct ofl_trace_record, call_site) == offsetof(struct ofl_trace_text, first),
+               "a block's first slot can be written as either");
+
 static const char operation_names[] =
 #define OFL_OPERATION(name, ...) #name " "
 #include <gpu-offload/operations.def>
@@ -188,7 +191,7 @@ static void fill_header(struct ofl_trace_header *header, const char *program)
     header->cores = cores > 0 ? (uint32_t)cores : 0;
     header->level = (uint32_t)trace.level;
     find_cpu(header->cpu, sizeof header->cpu);
-    snprintf(header->program, sizeof header->program, "%s", program);
+    snprintf(header->program, sizeof header->program, "%.*s", (int)sizeof header->program - 1, program);
     read_proc("/proc/self/cmdline", header->command, sizeof header->command, ' ');
     memcpy(header->operations, operation_names, sizeof operation_names);
     /* The magic last: a file that has it has all the rest. */
@@ -288,35 +291,59 @@ static bool open_in_child(void)
     return opened;
 }
 
-/* Gives this thread a run of free slots. */
-static bool next_run(void)
+/* Gives this thread a window with free slots. */
+static bool new_window(void)
 {
     char explanation[PATH_MAX + 128];
-    struct run run = local.run;
-    unsigned now = atomic_load(generation);
-    size_t bytes = run.generation == now && run.map != NULL ? OFL_TRACE_RUN : OFL_TRACE_FIRST_RUN;
-    if (run.map != NULL) {
-        munmap(run.map, run.bytes);
+    if (local.window.slot != NULL) { /* from before a fork */
+        munmap(local.window.slot, OFL_TRACE_BLOCK_SIZE);
+        local.window.slot = NULL;
     }
-    local.run = (struct run){.generation = now};
     if (thread_end_made && pthread_getspecific(thread_end) == NULL) {
         pthread_setspecific(thread_end, &local);
     }
     local.thread = (uint32_t)syscall(SYS_gettid);
-    if (bytes == OFL_TRACE_FIRST_RUN && take_spare(&local.run)) {
+    if (take_spare(&local.window)) {
         return true;
     }
-    uint64_t offset = atomic_fetch_add(&trace.end, bytes);
-    void *map = ofl_trace_file_map(trace.path, &trace.file, offset, bytes, explanation, sizeof explanation);
+    uint64_t offset = atomic_fetch_add(&trace.end, OFL_TRACE_BLOCK_SIZE);
+    void *map = ofl_trace_file_map(trace.path, &trace.file, offset, explanation, sizeof explanation);
     if (map == NULL) {
         give_up(explanation);
         return false;
     }
-    local.run = (struct run){now, map, (struct ofl_trace_record *)((char *)map + bytes), map, bytes};
+    local.window = (struct window){atomic_load(generation), 1, map};
+    __atomic_store_n(&local.window.slot->kind, OFL_TRACE_BLOCK, __ATOMIC_RELEASE);
     return true;
 }
 
-/* The slow path: no slot at hand. */
+/* Copies the full window to the end of the file and clears it; record.h tells why in this order. */
+static bool empty_window(void)
+{
+    char explanation[PATH_MAX + 128];
+    struct ofl_trace_record *slot = local.window.slot;
+    uint64_t *copied_to = &((struct ofl_trace_text *)(void *)slot)->first;
+    uint64_t offset = atomic_fetch_add(&trace.end, OFL_TRACE_BLOCK_SIZE);
+    __atomic_store_n(copied_to, offset, __ATOMIC_RELEASE);
+    if (!ofl_trace_file_write(trace.path, &trace.file, offset, slot, explanation, sizeof explanation)) {
+        give_up(explanation);
+        return false;
+    }
+    for (int i = 1; i < OFL_TRACE_BLOCK_SLOTS; i++) {
+        __atomic_store_n(&slot[i].kind, OFL_TRACE_EMPTY, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(copied_to, 0, __ATOMIC_RELEASE);
+    local.window.next = 1;
+    return true;
+}
+
+static bool window_is_current(void)
+{
+    return local.window.slot != NULL &&
+           local.window.generation == atomic_load_explicit(generation, memory_order_relaxed);
+}
+
+/* The slow path: no free slot at hand. */
 static bool prepare(void)
 {
     int saved = errno;
@@ -324,7 +351,13 @@ static bool prepare(void)
         ofl_trace_after_fork_in_child();
     }
     int state = atomic_load(&trace.state);
-    bool ready = (state == TRACING || (state == CHILD && open_in_child())) && next_run();
+    bool ready = state == TRACING || (state == CHILD && open_in_child());
+    if (ready && !window_is_current()) {
+        ready = new_window();
+    }
+    if (ready && local.window.next == OFL_TRACE_BLOCK_SLOTS) {
+        ready = empty_window();
+    }
     errno = saved;
     return ready;
 }
@@ -343,10 +376,9 @@ void ofl_trace_write(const struct ofl_trace_record *record)
     }
     local.busy = true;
     atomic_signal_fence(memory_order_seq_cst);
-    bool ready = local.run.next < local.run.end &&
-                 local.run.generation == atomic_load_explicit(generation, memory_order_relaxed);
+    bool ready = window_is_current() && local.window.next < OFL_TRACE_BLOCK_SLOTS;
     if (ready || prepare()) {
-        struct ofl_trace_record *slot = local.run.next++;
+        struct ofl_trace_record *slot = &local.window.slot[local.window.next++];
         memcpy((char *)slot + sizeof slot->kind, (const char *)record + sizeof record->kind,
                sizeof *slot - sizeof slot->kind);
         slot->thread = local.thread;

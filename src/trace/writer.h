@@ -1,10 +1,10 @@
 /* Writing a trace from inside the traced program.
  *
- * Each thread writes into a run of slots of its own, mapped from the process's file, so a call takes
- * no lock, makes no system call (but once in some thousand records, for the next run) and what was
- * written is in the file even if the process is killed the next moment.  Disk space is allocated before
- * it is mapped, so a full disk is an error here and never a signal; then tracing stops with one line and
- * the program goes on.  No descriptor stays open: programs close what they do not know.
+ * Each thread writes into a window of its own, a block mapped from the process's file, so a call takes
+ * no lock, makes no system call (but once in 255 records, to copy the full window to the file's end) and
+ * what was written is in the file even if the process is killed the next moment.  A window's disk space is
+ * allocated before it is mapped, so a full disk is an error here and never a signal; then tracing stops
+ * with one line and the program goes on.  No descriptor stays open: programs close what they do not know.
  *
  * A child of fork writes a file of its own from its first record on.  Nothing here exits or prints on
  * standard output. */

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
         }
     }
     if (strcmp(what, "pid") == 0) {
-        printf("%d\n", (int) getpid());
+        printf("%d\n", (int)getpid());
     }
     return 0;
 }

@@ -4,7 +4,7 @@
  * An image arrives as bytes and is opened through a descriptor of anonymous memory.
  * The dynamic linker takes two files of one name for the same, and descriptor
  * numbers come back, so each image gets a name of its own: the path of the
- * descriptor with redundant "/." that spell a running number. */
+ * descriptor with redundant "/" and "/." that are the bits of a running number. */
 #include "host.h"
 #include <gpu-offload/host_kernel.h>
 
@@ -44,7 +44,7 @@ static void unique_name(int file, char *name, size_t size)
     static atomic_uint images;
     size_t length = (size_t)snprintf(name, size, "/proc/self/fd");
     for (unsigned number = atomic_fetch_add(&images, 1); number > 0; number /= 2) {
-        length += (size_t)snprintf(name + length, size - length, number % 2 == 1 ? "/." : "/./.");
+        length += (size_t)snprintf(name + length, size - length, number % 2 == 1 ? "/." : "/");
     }
     snprintf(name + length, size - length, "/%d", file);
 }

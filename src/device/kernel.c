@@ -101,7 +101,7 @@ static enum ofl_reason copy_in(const struct job *job)
     const struct ofl_started *started = job->started;
     unsigned char *before = job->before;
     for (size_t i = 0; i < job->work->region_count; i++) {
-        const struct ofl_region *region = &job->work->regions[i];
+        const struct ofl_kernel_region *region = &job->work->regions[i];
         const void *from = region->address;
         if (region->written) {
             from = memcpy(before, region->address, region->bytes);
@@ -122,7 +122,7 @@ static enum ofl_reason copy_out(const struct job *job)
     const struct ofl_started *started = job->started;
     unsigned char *after = job->after;
     for (size_t i = 0; i < job->work->region_count; i++) {
-        const struct ofl_region *region = &job->work->regions[i];
+        const struct ofl_kernel_region *region = &job->work->regions[i];
         if (region->written) {
             enum ofl_reason reason = started->backend->copy_out(started->device, started->stream, after, region->bytes,
                                                                 region->device, region->bytes, region->bytes, 1);
@@ -168,7 +168,7 @@ static void commit(const struct job *job)
 {
     const unsigned char *before = job->before, *after = job->after;
     for (size_t i = 0; i < job->work->region_count; i++) {
-        const struct ofl_region *region = &job->work->regions[i];
+        const struct ofl_kernel_region *region = &job->work->regions[i];
         if (!region->written) {
             continue;
         }

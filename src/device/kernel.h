@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-struct ofl_region {
+struct ofl_kernel_region {
     void *address;
     size_t bytes;
     bool written;
@@ -23,7 +23,7 @@ struct ofl_kernel_work {
     const void *image; /* lives as long as the process */
     size_t image_bytes;
     const char *name; /* of the kernel in the image; lives as long as the process */
-    struct ofl_region *regions; /* that do not overlap */
+    struct ofl_kernel_region *regions; /* that do not overlap */
     size_t region_count;
     uint32_t blocks, threads; /* in one dimension */
     void **arguments;         /* as in struct ofl_launch */

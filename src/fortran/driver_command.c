@@ -475,6 +475,9 @@ bool ofl_fc_command_read(struct ofl_fc_command *command, struct ofl_arena *arena
             ofl_words_add(&command->all, words.items[i]);
         }
     }
+    if (command->omp_loops) {
+        ofl_words_add(&command->all, "-fopenmp"); /* what stays on the CPU means what OpenMP says */
+    }
     read_host_words(command);
     collect_include_paths(command);
     return true;

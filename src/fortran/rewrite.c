@@ -446,7 +446,10 @@ static uint32_t resume(struct output *output, const struct ofl_source *source, u
         return offset;
     }
     put_marker(output, source->base + offset);
-    uint32_t column = offset - ofl_source_line_start(source, ofl_source_line(source, offset));
+    uint32_t column = 0;
+    while (column < offset && source->text[offset - column - 1] != '\n') {
+        column++;
+    }
     if (is_fixed(output->rewriter) && column < 6) {
         column = 6;
     }

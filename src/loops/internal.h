@@ -18,10 +18,10 @@ struct ofl_loop_array {
 
 /* Finds the regions of memory that the arrays occupy: arrays that share bytes share a region, so that each
  * byte is on the device once.  `regions` has room for `count`; returns how many there are. */
-size_t ofl_loops_regions(const struct ofl_loop_array *arrays, size_t count, struct ofl_region *regions);
+size_t ofl_loops_regions(const struct ofl_loop_array *arrays, size_t count, struct ofl_kernel_region *regions);
 
 /* The array's `origin`, when the regions are on the device. */
-void ofl_loops_place(struct ofl_loop_array *array, const struct ofl_region *regions, size_t count);
+void ofl_loops_place(struct ofl_loop_array *array, const struct ofl_kernel_region *regions, size_t count);
 
 /* Counts a launch of `kernel` for the file that GPU_OFFLOAD_SUMMARY names; `kernel` lives as long as the process. */
 void ofl_summary_count(const char *kernel, const char *device);

@@ -29,7 +29,7 @@ struct loop {
     const char *missing; /* an array without memory, NULL if there is none */
     const void *image;
     size_t image_bytes;
-    struct ofl_region *regions;
+    struct ofl_kernel_region *regions;
     size_t region_count;
 };
 

@@ -5,19 +5,19 @@
 
 static int compare_regions(const void *left, const void *right)
 {
-    const struct ofl_region *a = left, *b = right;
+    const struct ofl_kernel_region *a = left, *b = right;
     uintptr_t x = (uintptr_t) a->address, y = (uintptr_t) b->address;
     return (x > y) - (x < y);
 }
 
-/* The largest unit in which both can be compared and written: see struct ofl_region. */
-static unsigned common_unit(const struct ofl_region *a, const struct ofl_region *b)
+/* The largest unit in which both can be compared and written: see struct ofl_kernel_region. */
+static unsigned common_unit(const struct ofl_kernel_region *a, const struct ofl_kernel_region *b)
 {
     unsigned unit = a->unit < b->unit ? a->unit : b->unit;
     return ((uintptr_t) a->address - (uintptr_t) b->address) % unit == 0 ? unit : 1;
 }
 
-size_t ofl_loops_regions(const struct ofl_loop_array *arrays, size_t count, struct ofl_region *regions)
+size_t ofl_loops_regions(const struct ofl_loop_array *arrays, size_t count, struct ofl_kernel_region *regions)
 {
     size_t used = 0, merged = 0;
     for (size_t i = 0; i < count; i++) {
@@ -29,7 +29,7 @@ size_t ofl_loops_regions(const struct ofl_loop_array *arrays, size_t count, stru
         if ((unit != 4 && unit != 8) || (array->end - array->begin) % unit != 0) {
             unit = 1;
         }
-        regions[used++] = (struct ofl_region){.address = (void *) array->begin,
+        regions[used++] = (struct ofl_kernel_region){.address = (void *) array->begin,
                                               .bytes = array->end - array->begin,
                                               .written = array->written,
                                               .unit = unit};
@@ -39,7 +39,7 @@ size_t ofl_loops_regions(const struct ofl_loop_array *arrays, size_t count, stru
     }
     qsort(regions, used, sizeof *regions, compare_regions);
     for (size_t i = 1; i < used; i++) {
-        struct ofl_region *last = &regions[merged];
+        struct ofl_kernel_region *last = &regions[merged];
         uintptr_t end = (uintptr_t) last->address + last->bytes, begin = (uintptr_t) regions[i].address;
         if (begin >= end) {
             regions[++merged] = regions[i];
@@ -56,7 +56,7 @@ size_t ofl_loops_regions(const struct ofl_loop_array *arrays, size_t count, stru
     return merged + 1;
 }
 
-void ofl_loops_place(struct ofl_loop_array *array, const struct ofl_region *regions, size_t count)
+void ofl_loops_place(struct ofl_loop_array *array, const struct ofl_kernel_region *regions, size_t count)
 {
     array->origin = 0;
     for (size_t i = 0; i < count; i++) {

@@ -105,6 +105,9 @@ static void parse_file(const char *path, const struct options *given)
         total.bytes += sources.items[i]->length;
     }
     if (options.scopes) {
+        struct ofl_modules modules;
+        ofl_modules_start(&modules, arena);
+        ofl_scopes_build(file, &modules, &diagnostics);
     }
     if (options.dump) {
         ofl_dump_file(file, stdout);

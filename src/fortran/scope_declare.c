@@ -34,11 +34,8 @@ static void set_bounds(struct ofl_symbol *symbol, const struct ofl_bound *bounds
 
 /* ---- Types ------------------------------------------------------------------------------------------------------ */
 
-void ofl_declare_type(struct ofl_scope_builder *builder, struct ofl_scope *scope, struct ofl_symbol *symbol,
-                      const struct ofl_type_spec *spec)
+void ofl_declare_type(struct ofl_symbol *symbol, const struct ofl_type_spec *spec)
 {
-    (void)builder;
-    (void)scope;
     symbol->typed = true;
     symbol->type = (struct ofl_type){.kind_of = spec->kind, .length = spec->length, .spec = spec};
 }

@@ -59,7 +59,7 @@ static bool take_option(struct options *options, const char *word)
         parse->fixed_line_length = line_length(word + 20);
     } else if (strcmp(word, "-fopenmp") == 0) {
         parse->openmp = true;
-    } else if (strcmp(word, "-fdec") == 0) {
+    } else if (strcmp(word, "-fdec") == 0 || strcmp(word, "-fdec-structure") == 0) {
         parse->dec = true;
     } else if (strcmp(word, "-fd-lines-as-code") == 0) {
         parse->d_lines_are_code = true;

@@ -74,6 +74,19 @@ static uint32_t skip_exponent(const char *text, uint32_t at)
     return ofl_is_digit(text[digits]) ? skip_digits(text, digits) : at;
 }
 
+/* Behind a name, 4H is part of something else; behind .eq. it is not. */
+bool ofl_hollerith_may_follow(const char *text, uint32_t begin)
+{
+    if (begin == 0) {
+        return false;
+    }
+    char before = text[begin - 1];
+    if (before == '.') {
+        return begin > 1 && ofl_is_letter(text[begin - 2]);
+    }
+    return !ofl_is_name_character(before) && before != ')';
+}
+
 /* A Hollerith constant whose digits end at `at`: the offset behind it, or 0. */
 static uint32_t hollerith_end(const struct ofl_item *item, uint32_t begin, uint32_t at)
 {
@@ -81,8 +94,7 @@ static uint32_t hollerith_end(const struct ofl_item *item, uint32_t begin, uint3
     if ((text[at] | 0x20) != 'h' || at - begin > 9) {
         return 0;
     }
-    char before = begin > 0 ? text[begin - 1] : '\0';
-    if (begin == 0 || ofl_is_name_character(before) || before == '.' || before == ')') {
+    if (!ofl_hollerith_may_follow(text, begin)) {
         return 0;
     }
     uint32_t value = 0;

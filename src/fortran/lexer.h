@@ -24,6 +24,9 @@ bool ofl_is_name_character(char c); /* letter, digit, _, $, or a byte of a UTF-8
  */
 uint32_t ofl_lex_keyword(const struct ofl_item *item, uint32_t at, const char *pattern);
 
+/* May a Hollerith constant begin at this offset of a statement that is no format? */
+bool ofl_hollerith_may_follow(const char *text, uint32_t begin);
+
 /* The offset behind the bracket that closes the one at `at`, or 0 if there is none. */
 uint32_t ofl_lex_matching(const struct ofl_item *item, uint32_t at);
 

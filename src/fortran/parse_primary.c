@@ -186,7 +186,10 @@ static struct ofl_expr *range(struct ofl_parser *p, struct ofl_expr *lower, uint
         expr->as.range.has_step = true;
     } else {
         ofl_expect(p, OFL_TOKEN_COLON);
-        if (!ofl_at_range_end(p)) {
+        if (ofl_at(p, OFL_TOKEN_STAR)) { /* allocate (a[2:*]) */
+            expr->as.range.upper = ofl_new_expr(p, OFL_EXPR_STAR, ofl_token_span(p));
+            ofl_next(p);
+        } else if (!ofl_at_range_end(p)) {
             expr->as.range.upper = ofl_parse_expr(p);
         }
         expr->as.range.has_step = ofl_accept(p, OFL_TOKEN_COLON);

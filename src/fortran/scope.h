@@ -21,7 +21,7 @@ enum ofl_symbol_class {
     OFL_SYMBOL_FUNCTION, /* external, module, internal, dummy, intrinsic or statement function, also with pointer */
     OFL_SYMBOL_SUBROUTINE,
     OFL_SYMBOL_PROCEDURE, /* external or procedure(...) of which it is not known whether it is a function */
-    OFL_SYMBOL_GENERIC,   /* a generic interface; `generics` has its interface blocks */
+    OFL_SYMBOL_GENERIC,   /* a generic interface: `generic` */
     OFL_SYMBOL_TYPE,      /* `definition` */
     OFL_SYMBOL_MODULE,
     OFL_SYMBOL_NAMELIST,
@@ -66,10 +66,12 @@ struct ofl_symbol {
     int64_t integer;              /* an intrinsic module's constant: its value (then value is NULL) */
     bool has_integer;
     struct ofl_unit *unit;       /* a procedure's body or interface body, a module's unit; NULL if not at hand */
-    struct ofl_stmt *definition; /* TYPE: its type_def statement; GENERIC: its first interface; statement function */
-    const struct ofl_expr *cray_pointer_of; /* Cray pointee: a symbol that has no storage of its own */
-    struct ofl_symbol *next;                /* in the scope, in order of declaration */
-    struct ofl_symbol *chain;               /* private: hash chain */
+    struct ofl_stmt *definition; /* TYPE: its definition; statement function: itself */
+    struct ofl_stmt *generic;    /* the first interface block of this name; a TYPE may have one too */
+    bool equivalenced;
+    const struct ofl_name *cray_pointer; /* Cray pointee: a symbol that has no storage of its own */
+    struct ofl_symbol *next;             /* in the scope, in order of declaration */
+    struct ofl_symbol *chain;            /* private: hash chain */
 };
 
 #define OFL_ASSUMED_RANK      99u
@@ -85,8 +87,10 @@ struct ofl_scope {
     struct ofl_symbol *first, *last;
     struct ofl_symbol **table; /* private: hash table by name */
     unsigned count, capacity;
-    struct ofl_use *uses; /* private */
-    bool open;            /* uses a module that is not at hand without `only` */
+    struct ofl_use *uses;            /* private */
+    bool default_private;            /* of a module */
+    const struct ofl_name *visiting; /* private: the name that a search through modules looks for here */
+    bool open;                       /* uses a module that is not at hand without `only` */
     bool implicit_none;
     struct ofl_type implicit[26];
     bool implicit_set; /* it has an implicit statement; else the host's rules hold */
@@ -96,22 +100,31 @@ struct ofl_scope {
 struct ofl_modules {
     struct ofl_arena *arena;
     struct ofl_symbol *first;
+    struct ofl_symbol *intrinsic;                                       /* intrinsic modules, made when first used */
+    int default_integer, default_real, default_double, default_logical; /* kinds: -fdefault-integer-8 and the like */
 };
 
 void ofl_modules_start(struct ofl_modules *modules, struct ofl_arena *arena);
 void ofl_scopes_build(struct ofl_file *file, struct ofl_modules *modules, struct ofl_diagnostics *diagnostics);
+
+/* The component or type-bound procedure of a derived type, its parents' included; NULL if there is none or a parent is
+ * not at hand. */
+struct ofl_symbol *ofl_component_find(const struct ofl_symbol *type, const struct ofl_name *name);
 
 /* The symbol a name means in a scope: declared there, used, or from its hosts.  NULL if nowhere declared. */
 struct ofl_symbol *ofl_scope_find(struct ofl_scope *scope, const struct ofl_name *name);
 
 /* The same; a name that nothing declares gets a variable by the implicit rules, in the unit's scope.
  * NULL under implicit none, or where the scope is open. */
-struct ofl_symbol *ofl_scope_find_or_implicit(struct ofl_scope *scope, const struct ofl_ident *ident);
+struct ofl_symbol *ofl_scope_find_or_implicit(struct ofl_modules *modules, struct ofl_scope *scope,
+                                              const struct ofl_ident *ident);
 
-/* The innermost scope around a statement (block, associate, its unit). */
+/* The innermost scope around a statement: that of the block, associate, do concurrent or forall construct that holds
+ * it, or of its unit.  A construct's own header belongs to the scope around it. */
 struct ofl_scope *ofl_scope_of(const struct ofl_stmt *stmt, const struct ofl_unit *unit);
 
 /* The value of a constant integer expression: literals, named constants, kind(), selected_..._kind(), arithmetic and
  * the like.  False if it is not constant, not integer, overflows, or uses what is not at hand. */
-bool ofl_constant_integer(struct ofl_scope *scope, const struct ofl_expr *expr, int64_t *value);
+bool ofl_constant_integer(const struct ofl_modules *modules, struct ofl_scope *scope, const struct ofl_expr *expr,
+                          int64_t *value);
 #endif

@@ -3,6 +3,7 @@
  * Entry point: ofl_reader_next.  The two source forms are in statement_free.c and statement_fixed.c. */
 #include "fortran/statement.h"
 #include "fortran/arena.h"
+#include "fortran/lexer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -274,11 +275,6 @@ const char *ofl_sentinel_at(const struct ofl_source *source, uint32_t at, uint32
     return NULL;
 }
 
-static bool name_character(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
-}
-
 static bool starts_with(const struct ofl_reader *reader, const char *word)
 {
     uint32_t i = 0;
@@ -316,9 +312,9 @@ uint32_t ofl_hollerith_length(const struct ofl_reader *reader, bool format)
             return 0;
         }
     }
-    char before = first > 0 ? reader->text[first - 1] : '\0';
     if (!format) { /* elsewhere 4H can be part of a name, or of real*4 H */
-        if (first == 0 || name_character(before) || before == '.' || before == ')' || before == '\'' || before == '"' ||
+        char before = first > 0 ? reader->text[first - 1] : '\0';
+        if (!ofl_hollerith_may_follow(reader->text, first) || before == '\'' || before == '"' ||
             (before == '*' && !starts_with(reader, "data"))) {
             return 0;
         }

@@ -409,6 +409,7 @@ struct ofl_loop {
     struct ofl_locality *localities;      /* CONCURRENT */
     struct ofl_span header;               /* CONCURRENT: from ( to ) of the header, localities not included */
     struct ofl_block body;                /* FORALL_STMT: the one assignment */
+    struct ofl_scope *scope;              /* CONCURRENT: of its indices; made by scope.c */
     bool shared_terminal;                 /* the terminal statement belongs to an inner loop too and is in its body */
 };
 

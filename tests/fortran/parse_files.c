@@ -59,7 +59,7 @@ static bool take_option(struct options *options, const char *word)
         parse->fixed_line_length = line_length(word + 20);
     } else if (strcmp(word, "-fopenmp") == 0) {
         parse->openmp = true;
-    } else if (strcmp(word, "-fdec") == 0) {
+    } else if (strcmp(word, "-fdec") == 0 || strcmp(word, "-fdec-structure") == 0) {
         parse->dec = true;
     } else if (strcmp(word, "-fd-lines-as-code") == 0) {
         parse->d_lines_are_code = true;
@@ -105,6 +105,9 @@ static void parse_file(const char *path, const struct options *given)
         total.bytes += sources.items[i]->length;
     }
     if (options.scopes) {
+        struct ofl_modules modules;
+        ofl_modules_start(&modules, arena);
+        ofl_scopes_build(file, &modules, &diagnostics);
     }
     if (options.dump) {
         ofl_dump_file(file, stdout);

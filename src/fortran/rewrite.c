@@ -551,13 +551,14 @@ static const char *unused_prefix(const struct ofl_rewriter *rewriter)
 }
 
 void ofl_rewrite_start(struct ofl_rewriter *rewriter, const struct ofl_file *file, const struct ofl_sources *sources,
-                       const struct ofl_parse_options *options, struct ofl_diagnostics *diagnostics,
-                       struct ofl_arena *arena)
+                       struct ofl_modules *modules, const struct ofl_parse_options *options,
+                       struct ofl_diagnostics *diagnostics, struct ofl_arena *arena)
 {
     *rewriter = (struct ofl_rewriter){.arena = arena,
                                       .sources = sources,
                                       .diagnostics = diagnostics,
                                       .file = file,
+                                      .modules = modules,
                                       .options = options,
                                       .appended.arena = arena};
     rewriter->prefix = unused_prefix(rewriter);

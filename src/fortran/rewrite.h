@@ -60,6 +60,7 @@ struct ofl_rewriter {
     const struct ofl_sources *sources;
     struct ofl_diagnostics *diagnostics;
     const struct ofl_file *file;
+    struct ofl_modules *modules;
     const struct ofl_parse_options *options;
     const char *prefix; /* of inserted names; does not occur in the file */
     struct ofl_edit *edits;
@@ -70,8 +71,8 @@ struct ofl_rewriter {
 };
 
 void ofl_rewrite_start(struct ofl_rewriter *rewriter, const struct ofl_file *file, const struct ofl_sources *sources,
-                       const struct ofl_parse_options *options, struct ofl_diagnostics *diagnostics,
-                       struct ofl_arena *arena);
+                       struct ofl_modules *modules, const struct ofl_parse_options *options,
+                       struct ofl_diagnostics *diagnostics, struct ofl_arena *arena);
 
 /* Adds an edit.  Statements before and behind that share a line with it keep their places. */
 void ofl_rewrite_edit(struct ofl_rewriter *rewriter, ofl_pos begin, ofl_pos end, const struct ofl_lines *lines);

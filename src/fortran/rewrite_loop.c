@@ -247,7 +247,7 @@ static const char *not_local(const struct ofl_symbol *symbol)
 static const struct ofl_symbol *local_symbol(struct loop *loop, const struct ofl_ident *ident, const char *clause)
 {
     struct ofl_diagnostics *diagnostics = loop->rewriter->diagnostics;
-    const struct ofl_symbol *symbol = ofl_scope_find_or_implicit(loop->scope, ident);
+    const struct ofl_symbol *symbol = ofl_scope_find_or_implicit(loop->rewriter->modules, loop->scope, ident);
     if (symbol == NULL || !symbol->typed) {
         ofl_diag_unsupported(diagnostics, ident->span,
                              "%s of '%s', whose declaration is not in this file: the loop needs its type", clause,
@@ -313,7 +313,7 @@ static const char *initial_values(const struct loop *loop)
             continue;
         }
         for (const struct ofl_ident_list *name = clause->names; name != NULL; name = name->next) {
-            const struct ofl_symbol *symbol = ofl_scope_find_or_implicit(loop->scope, &name->ident);
+            const struct ofl_symbol *symbol = ofl_scope_find_or_implicit(loop->rewriter->modules, loop->scope, &name->ident);
             if (symbol != NULL && !OFL_HAS(symbol, POINTER)) {
                 ofl_text_print(&text, "%s%si_%s => %s", text.length > 0 ? ", " : "", loop->p, name->ident.name->text,
                                name->ident.name->text);

@@ -44,19 +44,6 @@ static bool is_plain_intrinsic(const struct ofl_name *name)
     return false;
 }
 
-static bool has_equivalence(const struct ofl_scope *scope)
-{
-    for (; scope != NULL; scope = scope->parent) {
-        const struct ofl_stmt *stmt = scope->unit == NULL ? NULL : scope->unit->body.first;
-        for (; stmt != NULL; stmt = stmt->next) {
-            if (stmt->kind == OFL_STMT_EQUIVALENCE || stmt->kind == OFL_STMT_CRAY_POINTER) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* `x(i, j, k)` with each index of the loop exactly as itself. */
 static bool names_every_index(const struct ofl_loop *loop, const struct ofl_expr *element)
 {
@@ -161,7 +148,7 @@ static void check_name(struct mask *mask, const struct ofl_name *name, const str
     if (symbol == NULL || symbol->class == OFL_SYMBOL_CONSTANT) {
         mask->stable &= symbol != NULL;
     } else if (symbol->class != OFL_SYMBOL_VARIABLE || OFL_HAS(symbol, POINTER) || OFL_HAS(symbol, TARGET) ||
-               OFL_HAS(symbol, VOLATILE)) {
+               OFL_HAS(symbol, VOLATILE) || symbol->equivalenced || symbol->cray_pointer != NULL) {
         mask->stable = false;
     } else {
         check_read(mask, name, element);
@@ -229,7 +216,7 @@ static void check_expr(struct mask *mask, const struct ofl_expr *expr)
 
 bool ofl_mask_is_stable(const struct ofl_loop *loop, struct ofl_scope *scope)
 {
-    struct mask mask = {.loop = loop, .scope = scope, .stable = !has_equivalence(scope)};
+    struct mask mask = {.loop = loop, .scope = scope, .stable = true};
     check_expr(&mask, loop->condition);
     return mask.stable;
 }

@@ -168,8 +168,8 @@ struct ofl_translation ofl_translate(struct ofl_translator *translator, const st
     }
     if (translation.diagnostics.errors == 0) {
         ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
-        ofl_rewrite_start(&translation.rewriter, translation.file, &translator->sources, &translation.options,
-                          &translation.diagnostics, translator->arena);
+        ofl_rewrite_start(&translation.rewriter, translation.file, &translator->sources, translator->modules,
+                          &translation.options, &translation.diagnostics, translator->arena);
         rewrite_all(&translation);
     }
     return finish(&translation);

@@ -4,7 +4,8 @@
  * subroutine (behind the last program unit of the same file) makes these calls, in this order:
  *
  *     ofl_loops_begin    where the loop is, the kernel's name, the device it was compiled for
- *     ofl_loops_array    once for each array, in the order of the kernel's parameters
+ *     ofl_loops_array_read, ofl_loops_array_write
+ *                        once for each array, in the order of the kernel's parameters
  *     ofl_loops_scalar   once for each scalar, behind the arrays
  *     ofl_loops_image    the kernel's image, a constant of the program
  *     ofl_loops_run      the iterations; returns when the results are in place
@@ -31,10 +32,12 @@ enum { OFL_LOOPS_CUDA, OFL_LOOPS_CUDA_CPU };
 void ofl_loops_begin(int64_t *loop, const int64_t *version, const char *where, const char *kernel,
                      const int64_t *device);
 
-/* An array of any rank and strides.  `lower` has its lower bounds (a descriptor does not keep them), `written` is 1 if
- * the kernel writes it, `element_bytes` is what the kernel takes for an element's size. */
-void ofl_loops_array(int64_t *loop, CFI_cdesc_t *array, const int64_t *lower, const int64_t *written,
-                     const int64_t *element_bytes, const char *name);
+/* An array of any rank and strides that the kernel only reads, or also writes.  `lower` has its lower bounds (a
+ * descriptor does not keep them), `element_bytes` is what the kernel takes for an element's size. */
+void ofl_loops_array_read(int64_t *loop, CFI_cdesc_t *array, const int64_t *lower, const int64_t *element_bytes,
+                          const char *name);
+void ofl_loops_array_write(int64_t *loop, CFI_cdesc_t *array, const int64_t *lower, const int64_t *element_bytes,
+                           const char *name);
 
 void ofl_loops_scalar(int64_t *loop, const void *value, const int64_t *bytes);
 

@@ -3,12 +3,10 @@
 #include "fortran/driver_command.h"
 #include "fortran/driver_process.h"
 #include "fortran/driver_scan.h"
+#include "fortran/locate.h"
 #include "fortran/translate.h"
 
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -160,26 +158,6 @@ static struct ofl_words build_words(const struct driver *driver, enum filter fil
     return words;
 }
 
-/* The folder of the run-time libraries, or NULL after an error, which has been printed. */
-static const char *library_folder(const struct driver *driver)
-{
-    char self[PATH_MAX], folder[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length > 0) {
-        self[length] = '\0';
-        const char *joined = ofl_arena_format(driver->arena, "%s/" OFL_LIBRARIES_FROM_BIN, dirname(self));
-        if (realpath(joined, folder) != NULL) {
-            const char *library = ofl_arena_format(driver->arena, "%s/libgpuoffload-loops.so", folder);
-            if (access(library, R_OK) == 0) {
-                return ofl_arena_text(driver->arena, folder, strlen(folder));
-            }
-        }
-    }
-    ofl_fc_error("the run-time library libgpuoffload-loops.so was not found in " OFL_LIBRARIES_FROM_BIN
-                 " beside the command; is gpu-offload installed completely?");
-    return NULL;
-}
-
 /* A program with kernels needs the run-time library. */
 static bool add_library(const struct driver *driver, struct ofl_words *words)
 {
@@ -187,7 +165,7 @@ static bool add_library(const struct driver *driver, struct ofl_words *words)
         driver->command.inputs == 0) {
         return true;
     }
-    const char *folder = library_folder(driver);
+    const char *folder = ofl_locate_libraries(driver->arena);
     if (folder == NULL) {
         return false;
     }
@@ -227,9 +205,9 @@ static bool shorten(const struct driver *driver, struct ofl_words *words)
     return ofl_file_write(path, text, length);
 }
 
-static int run_host(const struct driver *driver, struct ofl_words *words, const char *output)
+static int run_host(const struct driver *driver, struct ofl_words *words)
 {
-    return shorten(driver, words) ? ofl_run(words, output) : 1;
+    return shorten(driver, words) ? ofl_run(words) : 1;
 }
 
 /* The command as the user gave it, in place of this process where no temporary file is in use. */
@@ -244,7 +222,7 @@ static int pass_on(const struct driver *driver)
     if (!add_library(driver, &words)) {
         return 1;
     }
-    return bytes > MAX_COMMAND_BYTES ? run_host(driver, &words, NULL) : ofl_exec(&words);
+    return bytes > MAX_COMMAND_BYTES ? run_host(driver, &words) : ofl_exec(&words);
 }
 
 /* ---- Translating ---- */
@@ -319,7 +297,7 @@ static const char *preprocess(const struct driver *driver, const struct job *job
     add_input(&words, job->input->argument, job->input->language, &language);
     ofl_words_add(&words, "-o");
     ofl_words_add(&words, output);
-    *status = run_host(driver, &words, NULL);
+    *status = run_host(driver, &words);
     return *status == 0 ? output : NULL;
 }
 
@@ -384,12 +362,12 @@ static int compile_separately(struct driver *driver)
             ofl_words_add(&words, "-o");
             ofl_words_add(&words, driver->command.output);
         }
-        int step = run_host(driver, &words, NULL);
+        int step = run_host(driver, &words);
         status = step > status ? step : status; /* as in GCC: the others are compiled all the same */
     }
     if (links && status == 0) {
         struct ofl_words words = build_words(driver, LINK_ALL, NULL);
-        return add_library(driver, &words) ? run_host(driver, &words, NULL) : 1;
+        return add_library(driver, &words) ? run_host(driver, &words) : 1;
     }
     return status;
 }
@@ -408,7 +386,7 @@ static int compile(struct driver *driver)
         return compile_separately(driver);
     }
     struct ofl_words words = build_words(driver, WHOLE, NULL);
-    return add_library(driver, &words) ? run_host(driver, &words, NULL) : 1;
+    return add_library(driver, &words) ? run_host(driver, &words) : 1;
 }
 
 /* Whether the file could hold a parallel loop; false in *readable for what can only be read once. */

@@ -136,8 +136,9 @@ char *ofl_file_read(struct ofl_arena *arena, const char *path, size_t *length)
 static void not_started(const char *program)
 {
     if (errno == ENOENT) {
-        ofl_fc_error("the Fortran compiler '%s' was not found; install it, or name another with --host-compiler=",
-                     program);
+        ofl_fc_error("'%s' was not found; install it%s", program,
+                     strcmp(program, "cc") == 0 ? ": kernels for the CPU are compiled by it"
+                                                : ", or name another Fortran compiler with --host-compiler=");
     } else {
         ofl_fc_error("cannot start '%s': %s", program, strerror(errno));
     }
@@ -150,7 +151,7 @@ int ofl_exec(const struct ofl_words *words)
     return 1;
 }
 
-/* In the child: standard output to a file, signals as this process was started with. */
+/* In the child: output to a file, signals as this process was started with. */
 static void become(const struct ofl_words *words, const char *output)
 {
     for (int i = 0; i < ENDING_SIGNALS; i++) {
@@ -162,7 +163,7 @@ static void become(const struct ofl_words *words, const char *output)
     block_signals(SIG_UNBLOCK);
     if (output != NULL) {
         int file = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        if (file < 0 || dup2(file, STDOUT_FILENO) < 0) {
+        if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) {
             ofl_fc_error("cannot write %s: %s", output, strerror(errno));
             _exit(1);
         }
@@ -188,7 +189,7 @@ static int wait_for(pid_t pid, const char *program)
     return WEXITSTATUS(status);
 }
 
-int ofl_run(const struct ofl_words *words, const char *output)
+static int run(const struct ofl_words *words, const char *output)
 {
     if (ofl_scratch_open() == NULL) {
         return 1;
@@ -203,4 +204,14 @@ int ofl_run(const struct ofl_words *words, const char *output)
         become(words, output);
     }
     return wait_for(pid, words->items[0]);
+}
+
+int ofl_run(const struct ofl_words *words)
+{
+    return run(words, NULL);
+}
+
+int ofl_run_logged(const struct ofl_words *words, const char *log)
+{
+    return run(words, log);
 }

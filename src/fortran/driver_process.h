@@ -21,7 +21,9 @@ char *ofl_file_read(struct ofl_arena *arena, const char *path, size_t *length);
 /* Replaces this process; returns 1 after an error, which has been printed. */
 int ofl_exec(const struct ofl_words *words);
 
-/* Runs a program and waits; its exit status, or 1 after an error, which has been printed.  With `output` not NULL its
- * standard output goes to that file. */
-int ofl_run(const struct ofl_words *words, const char *output);
+/* Runs a program and waits; its exit status, or 1 after an error, which has been printed. */
+int ofl_run(const struct ofl_words *words);
+
+/* The same; what it writes to standard output and error goes to a file. */
+int ofl_run_logged(const struct ofl_words *words, const char *log);
 #endif

@@ -46,10 +46,14 @@ const char *ofl_c_type(enum ofl_type_kind type, int kind);
 /* The whole source: what kernels need, the kernels, and for the CPU their entries. */
 const char *ofl_kernel_source(const struct ofl_kernel *kernels, struct ofl_arena *arena);
 
-/* Puts a launch in the place of the loop (kernel_launch.c), and the subroutine that makes it behind the file.  `image`
- * is the name of the subroutine made by ofl_kernel_append_image. */
-void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix,
-                       int device);
+/* The source's image for the device, in the arena (kernel_compile.c).  NULL after an error, which has been reported at
+ * the loop that it is about. */
+const void *ofl_kernel_compile(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *source,
+                               bool cuda, bool fast, size_t *bytes);
+
+/* Puts a launch in the place of the loop, and the subroutine that makes it behind the file (kernel_launch.c).
+ * `suffix` ends the names of what one file adds to the program, so that no other file adds the same. */
+void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix, bool cuda);
 
 /* Puts the image behind the file. */
 void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, const void *image, size_t bytes);
@@ -87,6 +91,15 @@ struct ofl_kernel_variable *ofl_kernel_variable(struct ofl_kernel_builder *build
 /* "not yet implemented: ..." at a place; always returns a value without text. */
 struct ofl_c_value ofl_kernel_refuse(struct ofl_kernel_builder *builder, struct ofl_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* A name of the program as a C name: itself, unless C or the generated code has another use for it. */
+const char *ofl_kernel_c_name(struct ofl_arena *arena, const char *name);
+
+/* "_i4", "_r8": the end of the names of functions that exist for several types. */
+const char *ofl_kernel_suffix(struct ofl_c_value value);
+
+/* The functions ofl_power4_3 and so on. */
+void ofl_kernel_power_functions(struct ofl_text *text);
 
 struct ofl_c_value ofl_kernel_intrinsic(struct ofl_kernel_builder *builder, const struct ofl_expr *call);
 struct ofl_c_value ofl_kernel_power(struct ofl_kernel_builder *builder, const struct ofl_expr *expr);

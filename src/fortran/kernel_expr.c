@@ -1,7 +1,8 @@
 /* Fortran expressions as C expressions of exactly the same value; see kernel.h.
  *
  * Each operation is written with its operands converted as Fortran converts them, in brackets, and with the result cast
- * to its type, so that C's own promotions do not matter. */
+ * to its type, so that C's own promotions do not matter.  Types are C's own (`long long` has 64 bits wherever CUDA
+ * runs), since NVRTC has no <stdint.h>. */
 #include "fortran/kernel.h"
 
 #include <stdarg.h>
@@ -31,7 +32,7 @@ struct ofl_c_value ofl_kernel_refuse(struct ofl_kernel_builder *builder, struct 
 const char *ofl_c_type(enum ofl_type_kind type, int kind)
 {
     if (type == OFL_TYPE_INTEGER) {
-        return kind == 1 ? "int8_t" : kind == 2 ? "int16_t" : kind == 4 ? "int32_t" : kind == 8 ? "int64_t" : NULL;
+        return kind == 1 ? "signed char" : kind == 2 ? "short" : kind == 4 ? "int" : kind == 8 ? "long long" : NULL;
     }
     if (type == OFL_TYPE_REAL) {
         return kind == 4 ? "float" : kind == 8 ? "double" : NULL;
@@ -74,7 +75,7 @@ static int literal_kind(struct ofl_kernel_builder *builder, const struct ofl_exp
 
 static struct ofl_c_value integer_value(struct ofl_kernel_builder *builder, int64_t value, int kind)
 {
-    const char *text = kind == 8 ? ofl_arena_format(builder->arena, "INT64_C(%lld)", (long long) value)
+    const char *text = kind == 8 ? ofl_arena_format(builder->arena, "%lldLL", (long long) value)
                                  : ofl_arena_format(builder->arena, "%lld", (long long) value);
     struct ofl_c_value result = {OFL_TYPE_INTEGER, kind, text};
     if (kind < 4) {
@@ -97,7 +98,7 @@ static struct ofl_c_value integer_literal(struct ofl_kernel_builder *builder, co
     return integer_value(builder, (int64_t) expr->as.literal.value, kind);
 }
 
-/* The digits with C's exponent letter: 1.5d3 is 1.5e3.  Written in hexadecimal, so that no compiler rounds twice. */
+/* Rounded to its kind here and written with as many digits as bring back the same value. */
 static struct ofl_c_value real_literal(struct ofl_kernel_builder *builder, const struct ofl_expr *expr)
 {
     char *text = ofl_arena_text(builder->arena, expr->as.literal.text, expr->as.literal.length);
@@ -211,7 +212,7 @@ static struct ofl_c_value name_value(struct ofl_kernel_builder *builder, const s
     return (struct ofl_c_value){variable->type, variable->kind, variable->c_name};
 }
 
-/* `x[i * x_1 + j * x_2]`: strides are parameters, lower bounds are in the pointer. */
+/* `x[i * ofl_x_1 + j * ofl_x_2]`: strides are parameters, lower bounds are in the pointer. */
 static struct ofl_c_value element_value(struct ofl_kernel_builder *builder, const struct ofl_expr *expr, bool written)
 {
     struct ofl_kernel_variable *array = ofl_kernel_variable(builder, expr->as.call.base, true, written);
@@ -233,8 +234,8 @@ static struct ofl_c_value element_value(struct ofl_kernel_builder *builder, cons
             return ofl_kernel_refuse(builder, arg->value->span, "a subscript that is not an integer");
         }
         subscript = ofl_kernel_convert(builder, subscript, OFL_TYPE_INTEGER, 8);
-        ofl_text_print(&text, "%s%s * %s_%u", dimension == 0 ? "" : " + ", subscript.text, array->c_name,
-                       dimension + 1);
+        ofl_text_print(&text, "%s%s * ofl_%s_%u", dimension == 0 ? "" : " + ", subscript.text,
+                       array->c_name, dimension + 1);
         dimension++;
     }
     if (dimension != array->symbol->rank) {

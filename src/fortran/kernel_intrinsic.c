@@ -46,11 +46,9 @@ static struct ofl_c_value constant_power(struct ofl_kernel_builder *builder, con
         return ofl_kernel_convert(builder, (struct ofl_c_value){OFL_TYPE_INTEGER, 4, "1"}, base.type, base.kind);
     }
     if (base.type == OFL_TYPE_INTEGER) {
-        base.text = ofl_arena_format(builder->arena, "ofl_power_i%d(%s, INT64_C(%lld))", base.kind, base.text,
+        base.text = ofl_arena_format(builder->arena, "ofl_power_i%d(%s, %lldLL)", base.kind, base.text,
                                      (long long) n);
-    } else if (size <= 2) {
-        base.text = ofl_arena_format(builder->arena, "ofl_power%d_%u(%s)", base.kind, (unsigned) size, base.text);
-    } else {
+    } else if (size > 1) {
         base.text = ofl_arena_format(builder->arena, "ofl_power%d_%u(%s)", base.kind, (unsigned) size, base.text);
     }
     if (base.type == OFL_TYPE_REAL && n < 0) {
@@ -97,9 +95,9 @@ void ofl_kernel_power_functions(struct ofl_text *text)
     static const char *const types[] = {"float", "double"};
     for (unsigned t = 0; t < 2; t++) {
         ofl_text_print(text, "#define T %s\n", types[t]);
-        for (unsigned n = 1; n <= MAX_CHAIN; n++) {
+        for (unsigned n = 2; n <= MAX_CHAIN; n++) {
             uint64_t made = 0;
-            ofl_text_print(text, "static __device__ __forceinline__ T ofl_power%u_%u(T x1) { ", t == 0 ? 4 : 8, n);
+            ofl_text_print(text, "__device__ __forceinline__ T ofl_power%u_%u(T x1) { ", t == 0 ? 4 : 8, n);
             add_products(text, n, &made);
             ofl_text_print(text, "return x%u; }\n", n);
         }
@@ -141,7 +139,7 @@ static const struct conversion {
     int kind;
 } conversions[] = {
     {"int", OFL_TYPE_INTEGER, NULL, NULL, false, 4},
-    {"nint", OFL_TYPE_INTEGER, "ofl_round4", "ofl_round8", false, 4},
+    {"nint", OFL_TYPE_INTEGER, "roundf", "round", false, 4},
     {"floor", OFL_TYPE_INTEGER, "floorf", "floor", false, 4},
     {"ceiling", OFL_TYPE_INTEGER, "ceilf", "ceil", false, 4},
     {"real", OFL_TYPE_REAL, NULL, NULL, false, 4},

@@ -2,9 +2,11 @@
 #include "fortran/translate.h"
 #include "fortran/diagnostic.h"
 #include "fortran/driver_process.h"
+#include "fortran/kernel.h"
 #include "fortran/loop_check.h"
 #include "fortran/rewrite.h"
 #include "fortran/scope.h"
+#include "fortran/unsupported.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +28,7 @@ struct translation {
     struct parallel *loops; /* in source order, a nested one behind the one around it */
     size_t count, capacity;
     const struct ofl_unit *unit; /* during the walk */
+    bool launches;
     bool hidden;                 /* a statement with an error could be a parallel loop */
 };
 
@@ -97,10 +100,93 @@ static size_t rewrite_on_host(struct translation *translation, size_t index, con
     return next;
 }
 
+/* A name for what this file adds to the program: no other file's may be the same. */
+static const char *unique_suffix(const struct translation *translation, const char *source)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a of the file's name, its text and the kernels */
+    const char *texts[] = {translation->file->source->path, translation->file->source->text, source};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (const char *c = texts[i]; *c != '\0'; c++) {
+            hash = (hash ^ (unsigned char) *c) * 1099511628211u;
+        }
+    }
+    return ofl_arena_format(translation->translator->arena, "%016llx", (unsigned long long) hash);
+}
+
+/* Compiles the kernels and puts launches in the places of their loops. */
+static void add_launches(struct translation *translation, struct ofl_kernel *kernels)
+{
+    const struct ofl_fc_command *command = translation->command;
+    bool cuda = command->device == OFL_FC_CUDA;
+    const char *source = ofl_kernel_source(kernels, translation->translator->arena);
+    size_t bytes = 0;
+    if (command->show_kernels) {
+        for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
+            fputs(kernel->text, stdout);
+        }
+        fflush(stdout);
+    }
+    const void *image = ofl_kernel_compile(&translation->rewriter, kernels, source, cuda, command->fast, &bytes);
+    if (image == NULL) {
+        return;
+    }
+    const char *suffix = unique_suffix(translation, source);
+    for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
+        ofl_kernel_launch(&translation->rewriter, kernel, suffix, cuda);
+        report(translation, kernel->stmt,
+               ofl_arena_format(translation->translator->arena, "offloaded: kernel %s", kernel->name));
+    }
+    ofl_kernel_append_image(&translation->rewriter, suffix, image, bytes);
+    translation->launches = true;
+}
+
+/* Loops in the body of another one belong to that one's kernel. */
+static size_t next_outside(const struct translation *translation, size_t index)
+{
+    ofl_pos end = translation->loops[index].stmt->whole.end;
+    for (index++; index < translation->count && translation->loops[index].stmt->span.begin < end; index++) {
+    }
+    return index;
+}
+
+/* Gives each outermost loop its one outcome. */
+static void decide_all(struct translation *translation)
+{
+    struct ofl_kernel *kernels = NULL, **last = &kernels;
+    for (size_t index = 0; index < translation->count;) {
+        const struct parallel *loop = &translation->loops[index];
+        struct ofl_blocker blocker = ofl_unsupported_find(loop->stmt, loop->unit, translation->translator->arena);
+        if (blocker.what == NULL) {
+            *last = ofl_kernel_make(&translation->rewriter, loop->stmt, loop->unit);
+            last = *last == NULL ? last : &(*last)->next;
+            index = next_outside(translation, index);
+        } else if (translation->command->fallback || translation->command->show_kernels) {
+            ofl_diag_warning(&translation->diagnostics, blocker.span, "%s cannot run on the device, because %s; the loop runs on the CPU",
+                             blocker.what, blocker.why);
+            ofl_diag_note(&translation->diagnostics, loop->stmt->span, "the loop begins here");
+            index = rewrite_on_host(translation, index,
+                                    ofl_arena_format(translation->translator->arena, "on the CPU: %s", blocker.what));
+        } else {
+            ofl_diag_error(&translation->diagnostics, blocker.span,
+                           "%s cannot run on the device, because %s (--gpu-allow-cpu-fallback sends the loop to the CPU)",
+                           blocker.what, blocker.why);
+            ofl_diag_note(&translation->diagnostics, loop->stmt->span, "the loop begins here");
+            index = next_outside(translation, index);
+        }
+    }
+    if (translation->diagnostics.errors == 0 && kernels != NULL) {
+        add_launches(translation, kernels);
+    }
+}
+
 static void rewrite_all(struct translation *translation)
 {
     for (size_t index = 0; index < translation->count; index++) {
         ofl_loop_check(translation->loops[index].stmt, &translation->diagnostics);
+    }
+    if (translation->command->device != OFL_FC_NO_DEVICE) {
+        decide_all(translation);
+        return;
     }
     for (size_t index = 0; index < translation->count;) {
         index = rewrite_on_host(translation, index, "on the CPU: no device was asked for (--gpu=)");
@@ -140,6 +226,7 @@ static struct ofl_translation finish(struct translation *translation)
     struct ofl_translation result = {.result = OFL_TRANSLATE_UNCHANGED};
     if (translation->diagnostics.errors == 0 && translation->count > 0) {
         result.result = OFL_TRANSLATE_CHANGED;
+        result.launches = translation->launches;
         result.text = ofl_rewrite_text(&translation->rewriter, !translation->command->preprocessed, &result.length);
     }
     ofl_diag_print(&translation->diagnostics, stderr, ofl_diag_wants_colour(stderr));

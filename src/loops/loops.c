@@ -84,15 +84,14 @@ static void *grow(const struct loop *loop, void *list, size_t count, size_t *cap
     return need(loop, realloc(list, *capacity * size));
 }
 
-void ofl_loops_array(int64_t *handle, CFI_cdesc_t *descriptor, const int64_t *lower, const int64_t *written,
-                     const int64_t *element_bytes, const char *name)
+static void add_array(struct loop *loop, const CFI_cdesc_t *descriptor, const int64_t *lower, bool written,
+                      const int64_t *element_bytes, const char *name)
 {
-    struct loop *loop = loop_of(handle);
     loop->arrays = grow(loop, loop->arrays, loop->array_count, &loop->array_capacity, sizeof *loop->arrays);
     struct ofl_loop_array *array = &loop->arrays[loop->array_count++];
     *array = (struct ofl_loop_array){.rank = descriptor->rank,
                                      .element_bytes = (unsigned) *element_bytes,
-                                     .written = *written != 0};
+                                     .written = written};
     uintptr_t base = (uintptr_t) descriptor->base_addr;
     array->begin = array->zero = base;
     array->end = base + (uintptr_t) *element_bytes;
@@ -114,6 +113,18 @@ void ofl_loops_array(int64_t *handle, CFI_cdesc_t *descriptor, const int64_t *lo
     if (base == 0 || empty) {
         array->begin = array->end = 0;
     }
+}
+
+void ofl_loops_array_read(int64_t *handle, CFI_cdesc_t *array, const int64_t *lower, const int64_t *element_bytes,
+                          const char *name)
+{
+    add_array(loop_of(handle), array, lower, false, element_bytes, name);
+}
+
+void ofl_loops_array_write(int64_t *handle, CFI_cdesc_t *array, const int64_t *lower, const int64_t *element_bytes,
+                           const char *name)
+{
+    add_array(loop_of(handle), array, lower, true, element_bytes, name);
 }
 
 void ofl_loops_scalar(int64_t *handle, const void *value, const int64_t *bytes)

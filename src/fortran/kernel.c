@@ -282,7 +282,7 @@ static const char *kernel_name(struct ofl_kernel_builder *builder)
 {
     const struct ofl_unit *unit = builder->kernel->unit;
     struct ofl_place place = ofl_place_of(builder->rewriter->sources, builder->kernel->stmt->span.begin);
-    unsigned number = ++builder->rewriter->loops;
+    unsigned number = builder->kernel->number = ++builder->rewriter->loops;
     return ofl_arena_format(builder->arena, "%s_line%u_%u", unit->name.name == NULL ? "main" : unit->name.name->text,
                             place.line, number);
 }

@@ -29,6 +29,7 @@ struct ofl_kernel {
     const struct ofl_stmt *stmt;
     const struct ofl_unit *unit;
     const char *name;                    /* of the kernel's function */
+    unsigned number;                     /* in the file */
     int index_kind;                      /* bytes */
     struct ofl_kernel_variable *arrays;  /* in the order of the parameters */
     struct ofl_kernel_variable *scalars; /* behind the arrays */

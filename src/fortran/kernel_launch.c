@@ -25,7 +25,7 @@ static void add_head(struct ofl_lines *lines, const struct ofl_kernel *kernel, c
 {
     struct ofl_text head = {.arena = lines->arena};
     unsigned number = 0;
-    ofl_text_print(&head, "pure subroutine ofl_launch_%s_%s(first, last, step", kernel->name, suffix);
+    ofl_text_print(&head, "pure subroutine ofl_launch_%u_%s(first, last, step", kernel->number, suffix);
     for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
         number++;
         ofl_text_print(&head, ", a%u, b%u", number, number);
@@ -57,7 +57,7 @@ static void add_arguments(struct ofl_lines *lines, const struct ofl_kernel *kern
 static void add_call(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix, const char *p)
 {
     struct ofl_text call = {.arena = lines->arena};
-    ofl_text_print(&call, "call ofl_launch_%s_%s(%sfirst, %slast, %sstep", kernel->name, suffix, p, p, p);
+    ofl_text_print(&call, "call ofl_launch_%u_%s(%sfirst, %slast, %sstep", kernel->number, suffix, p, p, p);
     for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
         ofl_text_print(&call, ", %s, lbound(%s, kind=8)", array->name->text, array->name->text);
     }

@@ -43,6 +43,20 @@ void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc
 
 /* ---- Finding the loops ---- */
 
+/* Whether a directive begins a loop that --gpu-offload-omp-loops sends to the device. */
+static bool is_omp_loop(const struct ofl_stmt *stmt)
+{
+    static const char words[] = "paralleldo";
+    const char *text = stmt->as.directive.text;
+    for (const char *letter = words; *letter != '\0'; letter++) {
+        text += strspn(text, " \t");
+        if (*text++ != *letter) {
+            return false;
+        }
+    }
+    return strcmp(stmt->as.directive.sentinel->text, "omp") == 0;
+}
+
 static bool find_loop(struct ofl_stmt *stmt, void *context)
 {
     struct translation *translation = context;
@@ -51,6 +65,12 @@ static bool find_loop(struct ofl_stmt *stmt, void *context)
         const char *text = ofl_span_text(&translation->translator->sources, stmt->span, &length);
         translation->hidden |= text == NULL || memmem(text, length, "concurrent", 10) != NULL ||
                                memmem(text, length, "CONCURRENT", 10) != NULL;
+    }
+    const struct ofl_fc_command *command = translation->command;
+    if (stmt->kind == OFL_STMT_DIRECTIVE && command->omp_loops && command->device != OFL_FC_NO_DEVICE &&
+        is_omp_loop(stmt)) {
+        ofl_diag_unsupported(&translation->diagnostics, stmt->span, "a loop of OpenMP's on the device");
+        translation->hidden = true;
     }
     if (stmt->kind != OFL_STMT_DO || stmt->as.loop.form != OFL_LOOP_CONCURRENT) {
         return true;

@@ -39,6 +39,10 @@ void ofl_loops_array_read(int64_t *loop, CFI_cdesc_t *array, const int64_t *lowe
 void ofl_loops_array_write(int64_t *loop, CFI_cdesc_t *array, const int64_t *lower, const int64_t *element_bytes,
                            const char *name);
 
+/* Called in the loop's place: an array that the loop needs is not allocated, or a pointer without a target.  Ends the
+ * program. */
+void ofl_loops_missing(const char *where, const char *name);
+
 void ofl_loops_scalar(int64_t *loop, const void *value, const int64_t *bytes);
 
 void ofl_loops_image(int64_t *loop, const int64_t *words, const int64_t *bytes);

@@ -18,6 +18,7 @@ enum { MAX_COMMAND_BYTES = 100000 };
 struct job {
     const struct ofl_fc_item *input;
     bool changed;
+    bool launches; /* it calls the run-time library */
     const char *path;   /* what the host compiler reads */
     const char *object; /* in a command that links several sources */
 };
@@ -124,12 +125,25 @@ static void add_translated_options(struct ofl_words *words, const struct driver 
     }
 }
 
+/* A standard that does not have what a launch is written in. */
+static bool is_old_standard(const struct driver *driver, const struct ofl_fc_item *item)
+{
+    static const char *const words[] = {"-std=f95", "-std=f2003", "-std=f2008", "-std=f2008ts"};
+    for (size_t i = 0; item->class == OFL_FC_PLAIN && i < sizeof words / sizeof *words; i++) {
+        if (strcmp(driver->command.all.items[item->first], words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The user's command for the host compiler.  `only` is the source of ONE_SOURCE and PREPROCESS. */
 static struct ofl_words build_words(const struct driver *driver, enum filter filter, const struct job *only)
 {
     struct ofl_words words = host_words(driver);
     const char *language = NULL;
     bool changed = false;
+    bool launches = only != NULL ? only->launches : driver->job_count > 0 && driver->jobs[0].launches;
     for (size_t i = 0; i < driver->command.item_count; i++) {
         const struct ofl_fc_item *item = &driver->command.items[i];
         const struct job *job = job_of(driver, item);
@@ -143,6 +157,8 @@ static struct ofl_words build_words(const struct driver *driver, enum filter fil
             changed |= replaced && filter != LINK_ALL;
         } else if (item->class == OFL_FC_CPP_ON || item->class == OFL_FC_PREPROCESSED) {
             continue; /* below */
+        } else if (is_old_standard(driver, item) && launches) {
+            ofl_words_add(&words, "-std=f2018"); /* type(*), dimension(..) */
         } else if (keeps(driver, filter, item->class)) {
             add_item(&words, driver, item);
         }
@@ -307,6 +323,7 @@ static bool save_translated(const struct driver *driver, struct job *job, const 
     job->path = job_file(driver, job, suffix);
     job->object = job_file(driver, job, ".o");
     job->changed = true;
+    job->launches = translation->launches;
     if (job->path == NULL || !ofl_file_write(job->path, translation->text, translation->length)) {
         return false;
     }

@@ -15,6 +15,29 @@
 
 enum { PIECE = 100 };
 
+#define USE_KINDS "use, intrinsic :: iso_c_binding, only: c_int64_t, c_char"
+
+/* A Fortran constant whose value ends with a NUL. */
+static const char *text_constant(const char *text, struct ofl_arena *arena)
+{
+    struct ofl_text out = {.arena = arena};
+    ofl_text_print(&out, "'");
+    for (; *text != '\0'; text++) {
+        ofl_text_add(&out, text, 1);
+        if (*text == '\'') {
+            ofl_text_add(&out, text, 1);
+        }
+    }
+    ofl_text_print(&out, "'//achar(0)");
+    return out.bytes;
+}
+
+static const char *place_text(const struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel)
+{
+    struct ofl_place place = ofl_place_of(rewriter->sources, kernel->stmt->span.begin);
+    return ofl_arena_format(rewriter->arena, "%s:%u", place.file, place.line);
+}
+
 static const char *fortran_type(const struct ofl_kernel_variable *variable, struct ofl_arena *arena)
 {
     return ofl_arena_format(arena, "%s(%d)", variable->type == OFL_TYPE_REAL ? "real" : "integer", variable->kind);
@@ -67,6 +90,18 @@ static void add_call(struct ofl_lines *lines, const struct ofl_kernel *kernel, c
     ofl_line_add(lines, "%s)", call.bytes);
 }
 
+/* The descriptor of an array that is not allocated is undefined and cannot be passed. */
+static void add_presence_tests(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *where)
+{
+    for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
+        bool pointer = OFL_HAS(array->symbol, POINTER);
+        if (pointer || OFL_HAS(array->symbol, ALLOCATABLE)) {
+            ofl_line_add(lines, "if (.not. %s(%s)) call ofl_loops_missing(%s, %s)", pointer ? "associated" : "allocated",
+                         array->name->text, where, text_constant(array->name->text, lines->arena));
+        }
+    }
+}
+
 static void replace_loop(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix)
 {
     const struct ofl_stmt *stmt = kernel->stmt;
@@ -77,11 +112,20 @@ static void replace_loop(struct ofl_rewriter *rewriter, const struct ofl_kernel 
         ofl_line_add(&lines, "%u continue", stmt->label.value);
     }
     ofl_line_add(&lines, "block");
-    ofl_line_add(&lines, "integer(%d) :: %slimit", kernel->index_kind, p);
+    if (stmt->as.loop.index_type == NULL) { /* so, the program's variable does not look unused */
+        ofl_line_add(&lines, "integer, parameter :: %sk = kind(%s)", p, index->ident.name->text);
+        ofl_line_add(&lines, "integer(%sk) :: %slimit", p, p);
+    } else {
+        ofl_line_add(&lines, "integer(%d) :: %slimit", kernel->index_kind, p);
+    }
     ofl_line_add(&lines, "integer(8) :: %sfirst, %slast, %sstep", p, p, p);
     ofl_line_add(&lines, "interface");
     add_head(&lines, kernel, suffix);
     add_arguments(&lines, kernel);
+    ofl_line_add(&lines, "end subroutine");
+    ofl_line_add(&lines, "pure subroutine ofl_loops_missing(where, name) bind(c)");
+    ofl_line_add(&lines, USE_KINDS);
+    ofl_line_add(&lines, "character(kind=c_char), intent(in) :: where(*), name(*)");
     ofl_line_add(&lines, "end subroutine");
     ofl_line_add(&lines, "end interface");
     ofl_line_add(&lines, "%slimit = %s", p, ofl_rewrite_flat(rewriter, index->lower->span));
@@ -91,7 +135,10 @@ static void replace_loop(struct ofl_rewriter *rewriter, const struct ofl_kernel 
     ofl_line_add(&lines, "%slimit = %s", p,
                  index->step == NULL ? "1" : ofl_rewrite_flat(rewriter, index->step->span));
     ofl_line_add(&lines, "%sstep = %slimit", p, p);
+    ofl_line_add(&lines, "if ((%slast - %sfirst + %sstep)/%sstep > 0) then", p, p, p, p);
+    add_presence_tests(&lines, kernel, text_constant(place_text(rewriter, kernel), rewriter->arena));
     add_call(&lines, kernel, suffix, p);
+    ofl_line_add(&lines, "end if");
     ofl_line_add(&lines, "end block");
     if (stmt->end_label.value != 0) {
         ofl_line_add(&lines, "%u continue", stmt->end_label.value);
@@ -100,8 +147,6 @@ static void replace_loop(struct ofl_rewriter *rewriter, const struct ofl_kernel 
 }
 
 /* ---- Behind the file ---- */
-
-#define USE_KINDS "use, intrinsic :: iso_c_binding, only: c_int64_t, c_char"
 
 static void add_library_interface(struct ofl_lines *lines)
 {
@@ -144,21 +189,6 @@ static void add_library_interface(struct ofl_lines *lines)
     }
 }
 
-/* A Fortran constant whose value ends with a NUL. */
-static const char *text_constant(const char *text, struct ofl_arena *arena)
-{
-    struct ofl_text out = {.arena = arena};
-    ofl_text_print(&out, "'");
-    for (; *text != '\0'; text++) {
-        ofl_text_add(&out, text, 1);
-        if (*text == '\'') {
-            ofl_text_add(&out, text, 1);
-        }
-    }
-    ofl_text_print(&out, "'//achar(0)");
-    return out.bytes;
-}
-
 static void add_image_interface(struct ofl_lines *lines, const char *suffix)
 {
     ofl_line_add(lines, "pure subroutine ofl_image_%s(loop)", suffix);
@@ -172,8 +202,7 @@ static void append_launcher(struct ofl_rewriter *rewriter, const struct ofl_kern
 {
     struct ofl_lines *lines = &rewriter->appended;
     struct ofl_arena *arena = rewriter->arena;
-    struct ofl_place place = ofl_place_of(rewriter->sources, kernel->stmt->span.begin);
-    const char *where = ofl_arena_format(arena, "%s:%u", place.file, place.line);
+    const char *where = place_text(rewriter, kernel);
     unsigned number = 0;
     lines->at = kernel->stmt->span.begin;
     add_head(lines, kernel, suffix);

@@ -26,7 +26,6 @@ struct loop {
     size_t array_count, array_capacity;
     struct scalar *scalars;
     size_t scalar_count, scalar_capacity;
-    const char *missing; /* an array without memory, NULL if there is none */
     const void *image;
     size_t image_bytes;
     struct ofl_kernel_region *regions;
@@ -108,11 +107,17 @@ static void add_array(struct loop *loop, const CFI_cdesc_t *descriptor, const in
         array->end += bytes > 0 && extent > 0 ? (uintptr_t) ((extent - 1) * bytes) : 0;
     }
     if (base == 0 && !empty) {
-        loop->missing = loop->missing == NULL ? name : loop->missing;
+        ofl_loops_missing(loop->where, name);
     }
     if (base == 0 || empty) {
         array->begin = array->end = 0;
     }
+}
+
+void ofl_loops_missing(const char *where, const char *name)
+{
+    const struct loop loop = {.where = where};
+    stop(&loop, "Array '%s' is not allocated", name);
 }
 
 void ofl_loops_array_read(int64_t *handle, CFI_cdesc_t *array, const int64_t *lower, const int64_t *element_bytes,
@@ -172,8 +177,8 @@ static void start_device(const struct loop *loop)
     enum ofl_reason reason = ofl_device_start();
     if (reason != OFL_OK) {
         const char *more = ofl_device_explanation();
-        stop(loop, "this loop was compiled for a device (--gpu=%s) and cannot run: %s%s%s", option_of(loop),
-             ofl_reason_text(reason), *more != '\0' ? ": " : "", more);
+        stop(loop, "this loop was compiled for a device (--gpu=%s) and cannot run: %s", option_of(loop),
+             *more != '\0' ? more : ofl_reason_text(reason));
     }
     if (strcmp(ofl_device_name(), backend_of(loop)) != 0) {
         stop(loop, "this loop was compiled with --gpu=%s, but the program already uses another device (%s)",
@@ -242,9 +247,6 @@ void ofl_loops_run(int64_t *handle, const int64_t *first, const int64_t *step, c
     struct loop *loop = loop_of(handle);
     const int64_t *const control[] = {first, step, trips};
     if (*trips > 0) {
-        if (loop->missing != NULL) {
-            stop(loop, "Array '%s' is not allocated", loop->missing);
-        }
         start_device(loop);
         launch(loop, control);
     }

@@ -7,8 +7,7 @@
  *     ofl_loops_array_read, ofl_loops_array_write
  *                        once for each array, in the order of the kernel's parameters
  *     ofl_loops_scalar   once for each scalar, behind the arrays
- *     ofl_loops_image    the kernel's image, a constant of the program
- *     ofl_loops_run      the iterations; returns when the results are in place
+ *     ofl_loops_run      the iterations and the kernel's image; returns when the results are in place
  *
  * To Fortran these are pure subroutines with `bind(c)`; everything is passed by reference.  `loop` is a variable of the
  * caller's that ofl_loops_begin sets and ofl_loops_run clears.  Any number of threads may be in them at once.
@@ -28,7 +27,7 @@
 
 enum { OFL_LOOPS_CUDA, OFL_LOOPS_CUDA_CPU };
 
-/* `version`: OFL_LOOPS_ABI of the compiler.  Texts are terminated and live as long as the program. */
+/* `version`: OFL_LOOPS_ABI of the compiler.  Texts are terminated; here and below they are only looked at in the call. */
 void ofl_loops_begin(int64_t *loop, const int64_t *version, const char *where, const char *kernel,
                      const int64_t *device);
 
@@ -45,8 +44,8 @@ void ofl_loops_missing(const char *where, const char *name);
 
 void ofl_loops_scalar(int64_t *loop, const void *value, const int64_t *bytes);
 
-void ofl_loops_image(int64_t *loop, const int64_t *words, const int64_t *bytes);
-
-void ofl_loops_run(int64_t *loop, const int64_t *first, const int64_t *step, const int64_t *trips);
+/* `image` holds `bytes` bytes; `identity` is the same number in every call with the same image and in no other. */
+void ofl_loops_run(int64_t *loop, const int64_t *first, const int64_t *step, const int64_t *trips,
+                   const int64_t *image, const int64_t *bytes, const int64_t *identity);
 
 #endif

@@ -17,8 +17,8 @@ enum { alignment = 256, page = 4096 };
 
 /* Kernels that have been loaded; for the life of the process. */
 struct loaded {
-    const void *image;
-    const char *name;
+    uint64_t identity;
+    char *name;
     struct ofl_kernel *kernel;
     struct loaded *next;
 };
@@ -49,19 +49,23 @@ static enum ofl_reason find_kernel(const struct job *job, struct ofl_kernel **ou
 {
     const struct ofl_kernel_work *work = job->work;
     for (struct loaded *item = kernels; item != NULL; item = item->next) {
-        if (item->image == work->image && strcmp(item->name, work->name) == 0) {
+        if (item->identity == work->identity && strcmp(item->name, work->name) == 0) {
             *out = item->kernel;
             return OFL_OK;
         }
     }
     struct loaded *item = malloc(sizeof *item);
-    if (item == NULL) {
+    char *name = strdup(work->name);
+    if (item == NULL || name == NULL) {
+        free(item);
+        free(name);
         return OFL_HOST_MEMORY;
     }
-    *item = (struct loaded){.image = work->image, .name = work->name, .next = kernels};
+    *item = (struct loaded){.identity = work->identity, .name = name, .next = kernels};
     enum ofl_reason reason = job->started->backend->kernel_load(job->started->device, work->image, work->image_bytes,
                                                                 work->name, &item->kernel);
     if (reason != OFL_OK) {
+        free(name);
         free(item);
         return reason;
     }

@@ -20,9 +20,10 @@ struct ofl_kernel_region {
 };
 
 struct ofl_kernel_work {
-    const void *image; /* lives as long as the process */
+    const void *image;
     size_t image_bytes;
-    const char *name; /* of the kernel in the image; lives as long as the process */
+    uint64_t identity; /* the same for the same image only */
+    const char *name;  /* of the kernel in the image */
     struct ofl_kernel_region *regions; /* that do not overlap */
     size_t region_count;
     uint32_t blocks, threads; /* in one dimension */

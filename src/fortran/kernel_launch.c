@@ -5,12 +5,13 @@
  * subroutine itself, behind the last program unit, hands each argument to the run-time library (see
  * <gpu-offload/loops.h>); arrays go through both calls as descriptors, without copies.
  *
- * The image is a constant of a third subroutine, in pieces of at most PIECE words, since compilers limit the length
+ * The image is a constant of a third subroutine, which also starts the run, in pieces of at most PIECE words, since compilers limit the length
  * of a statement. */
 #include "fortran/kernel.h"
 
 #include <gpu-offload/loops.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PIECE = 100 };
@@ -178,11 +179,6 @@ static void add_library_interface(struct ofl_lines *lines)
         "type(*), target, intent(in) :: value",
         "integer(c_int64_t), intent(in) :: bytes",
         "end subroutine",
-        "pure subroutine ofl_loops_run(loop, first, step, trips) bind(c)",
-        USE_KINDS,
-        "integer(c_int64_t), intent(inout) :: loop",
-        "integer(c_int64_t), intent(in) :: first, step, trips",
-        "end subroutine",
     };
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         ofl_line_add(lines, "%s", text[i]);
@@ -191,8 +187,9 @@ static void add_library_interface(struct ofl_lines *lines)
 
 static void add_image_interface(struct ofl_lines *lines, const char *suffix)
 {
-    ofl_line_add(lines, "pure subroutine ofl_image_%s(loop)", suffix);
+    ofl_line_add(lines, "pure subroutine ofl_run_%s(loop, first, step, trips)", suffix);
     ofl_line_add(lines, "integer(8), intent(inout) :: loop");
+    ofl_line_add(lines, "integer(8), intent(in) :: first, step, trips");
     ofl_line_add(lines, "end subroutine");
     ofl_line_add(lines, "end interface");
 }
@@ -223,8 +220,7 @@ static void append_launcher(struct ofl_rewriter *rewriter, const struct ofl_kern
     for (const struct ofl_kernel_variable *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
         ofl_line_add(lines, "call ofl_loops_scalar(loop, s%u, %d_8)", ++number, scalar->kind);
     }
-    ofl_line_add(lines, "call ofl_image_%s(loop)", suffix);
-    ofl_line_add(lines, "call ofl_loops_run(loop, first, step, trips)");
+    ofl_line_add(lines, "call ofl_run_%s(loop, first, step, trips)", suffix);
     ofl_line_add(lines, "end subroutine");
 }
 
@@ -256,14 +252,15 @@ void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, 
     size_t words = (bytes + 7) / 8, pieces = (words + PIECE - 1) / PIECE;
     struct ofl_text names = {.arena = lines->arena};
     lines->at = 0; /* no line of the user's */
-    ofl_line_add(lines, "pure subroutine ofl_image_%s(loop)", suffix);
+    ofl_line_add(lines, "pure subroutine ofl_run_%s(loop, first, step, trips)", suffix);
     ofl_line_add(lines, "implicit none");
     ofl_line_add(lines, "integer(8), intent(inout) :: loop");
+    ofl_line_add(lines, "integer(8), intent(in) :: first, step, trips");
     ofl_line_add(lines, "interface");
-    ofl_line_add(lines, "pure subroutine ofl_loops_image(loop, words, bytes) bind(c)");
+    ofl_line_add(lines, "pure subroutine ofl_loops_run(loop, first, step, trips, image, bytes, identity) bind(c)");
     ofl_line_add(lines, USE_KINDS);
     ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: loop");
-    ofl_line_add(lines, "integer(c_int64_t), intent(in) :: words(*), bytes");
+    ofl_line_add(lines, "integer(c_int64_t), intent(in) :: first, step, trips, image(*), bytes, identity");
     ofl_line_add(lines, "end subroutine");
     ofl_line_add(lines, "end interface");
     for (size_t piece = 0; piece < pieces; piece++) {
@@ -271,6 +268,8 @@ void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, 
         ofl_text_print(&names, "%sw%zu", piece == 0 ? "" : ",", piece);
     }
     ofl_line_add(lines, "integer(8), parameter :: image(%zu) = [%s]", words, names.bytes);
-    ofl_line_add(lines, "call ofl_loops_image(loop, image, %zu_8)", bytes);
+    /* A positive number of 63 bits out of the name's 64. */
+    ofl_line_add(lines, "call ofl_loops_run(loop, first, step, trips, image, %zu_8, %" PRIu64 "_8)", bytes,
+                 (uint64_t) strtoull(suffix, NULL, 16) >> 1);
     ofl_line_add(lines, "end subroutine");
 }

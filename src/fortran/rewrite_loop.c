@@ -395,7 +395,7 @@ static void add_end(struct loop *loop, unsigned count, bool associates)
 {
     const struct ofl_stmt *stmt = loop->stmt;
     struct ofl_lines lines = {.arena = loop->rewriter->arena, .at = stmt->end.begin};
-    bool closed = is_end_do(loop) && !loop->loop->shared_terminal;
+    bool closed = is_end_do(loop);
     if (loop->inner_block && !closed) {
         ofl_line_add(&lines, "end block");
     }
@@ -422,6 +422,15 @@ static void add_end(struct loop *loop, unsigned count, bool associates)
     ofl_rewrite_edit(loop->rewriter, stmt->end.end, stmt->end.end, &lines);
 }
 
+/* Loops that end at one statement (a deleted feature) cannot be taken apart by an edit. */
+static bool shares_terminal(const struct ofl_stmt *stmt)
+{
+    const struct ofl_stmt *outer = stmt->parent;
+    uint32_t label = stmt->as.loop.terminal.value;
+    return stmt->as.loop.shared_terminal ||
+           (label != 0 && outer != NULL && outer->kind == OFL_STMT_DO && outer->as.loop.terminal.value == label);
+}
+
 void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt, const struct ofl_unit *unit)
 {
     const struct ofl_loop *do_loop = &stmt->as.loop;
@@ -429,6 +438,11 @@ void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *s
     loop.scope = ofl_scope_of(stmt, unit);
     loop.outer.arena = loop.set.arena = loop.inner.arena = loop.start.arena = loop.fresh.arena = rewriter->arena;
     loop.stored_mask = do_loop->condition != NULL && !ofl_mask_is_stable(do_loop, loop.scope);
+    if (shares_terminal(stmt)) {
+        ofl_diag_unsupported(rewriter->diagnostics, stmt->span,
+                             "a do concurrent that shares its last statement with another loop; end each with end do");
+        return;
+    }
     require_intrinsic(&loop, "kind", do_loop->header);
 
     unsigned count = 0;

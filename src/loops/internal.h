@@ -23,6 +23,6 @@ size_t ofl_loops_regions(const struct ofl_loop_array *arrays, size_t count, stru
 /* The array's `origin`, when the regions are on the device. */
 void ofl_loops_place(struct ofl_loop_array *array, const struct ofl_kernel_region *regions, size_t count);
 
-/* Counts a launch of `kernel` for the file that GPU_OFFLOAD_SUMMARY names; `kernel` lives as long as the process. */
+/* Counts a launch of `kernel` for the file that GPU_OFFLOAD_SUMMARY names. */
 void ofl_summary_count(const char *kernel, const char *device);
 #endif

@@ -20,7 +20,7 @@ struct scalar {
 };
 
 struct loop {
-    const char *where, *kernel;
+    char *where, *kernel;
     int64_t device;
     struct ofl_loop_array *arrays;
     size_t array_count, array_capacity;
@@ -28,6 +28,7 @@ struct loop {
     size_t scalar_count, scalar_capacity;
     const void *image;
     size_t image_bytes;
+    uint64_t identity;
     struct ofl_kernel_region *regions;
     size_t region_count;
 };
@@ -57,10 +58,10 @@ void ofl_loops_begin(int64_t *handle, const int64_t *version, const char *where,
                      const int64_t *device)
 {
     struct loop *loop = calloc(1, sizeof *loop);
-    const struct loop place = {.where = where};
+    const struct loop place = {.where = (char *) where};
     need(&place, loop);
-    loop->where = where;
-    loop->kernel = kernel;
+    loop->where = need(&place, strdup(where));
+    loop->kernel = need(&place, strdup(kernel));
     loop->device = *device;
     if (*version != OFL_LOOPS_ABI) {
         stop(loop, "the program was compiled by another version of gpu-offload than its library has; compile it again");
@@ -116,7 +117,7 @@ static void add_array(struct loop *loop, const CFI_cdesc_t *descriptor, const in
 
 void ofl_loops_missing(const char *where, const char *name)
 {
-    const struct loop loop = {.where = where};
+    const struct loop loop = {.where = (char *) where};
     stop(&loop, "Array '%s' is not allocated", name);
 }
 
@@ -138,13 +139,6 @@ void ofl_loops_scalar(int64_t *handle, const void *value, const int64_t *bytes)
     (void) bytes; /* the kernel knows */
     loop->scalars = grow(loop, loop->scalars, loop->scalar_count, &loop->scalar_capacity, sizeof *loop->scalars);
     loop->scalars[loop->scalar_count++] = (struct scalar){value};
-}
-
-void ofl_loops_image(int64_t *handle, const int64_t *words, const int64_t *bytes)
-{
-    struct loop *loop = loop_of(handle);
-    loop->image = words;
-    loop->image_bytes = (size_t) *bytes;
 }
 
 /* ---- The device ---- */
@@ -224,6 +218,7 @@ static void launch(struct loop *loop, const int64_t *const *control)
     struct ofl_kernel_work work = {
         .image = loop->image,
         .image_bytes = loop->image_bytes,
+        .identity = loop->identity,
         .name = loop->kernel,
         .regions = loop->regions,
         .region_count = loop->region_count,
@@ -242,9 +237,13 @@ static void launch(struct loop *loop, const int64_t *const *control)
     ofl_summary_count(loop->kernel, ofl_device_name());
 }
 
-void ofl_loops_run(int64_t *handle, const int64_t *first, const int64_t *step, const int64_t *trips)
+void ofl_loops_run(int64_t *handle, const int64_t *first, const int64_t *step, const int64_t *trips,
+                   const int64_t *image, const int64_t *bytes, const int64_t *identity)
 {
     struct loop *loop = loop_of(handle);
+    loop->image = image;
+    loop->image_bytes = (size_t) *bytes;
+    loop->identity = (uint64_t) *identity;
     const int64_t *const control[] = {first, step, trips};
     if (*trips > 0) {
         start_device(loop);
@@ -253,6 +252,8 @@ void ofl_loops_run(int64_t *handle, const int64_t *first, const int64_t *step, c
     free(loop->arrays);
     free(loop->scalars);
     free(loop->regions);
+    free(loop->where);
+    free(loop->kernel);
     free(loop);
     *handle = 0;
 }

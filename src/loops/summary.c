@@ -9,10 +9,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct counted {
-    const char *kernel, *device;
+    char *kernel;
+    const char *device;
     unsigned long launches;
     struct counted *next;
 };
@@ -45,11 +47,16 @@ void ofl_summary_count(const char *kernel, const char *device)
     }
     pthread_mutex_lock(&lock);
     struct counted *item = list;
-    while (item != NULL && item->kernel != kernel) {
+    while (item != NULL && strcmp(item->kernel, kernel) != 0) {
         item = item->next;
     }
-    if (item == NULL && (item = malloc(sizeof *item)) != NULL) {
-        *item = (struct counted){kernel, device, 0, list};
+    if (item == NULL && (item = calloc(1, sizeof *item)) != NULL && (item->kernel = strdup(kernel)) == NULL) {
+        free(item);
+        item = NULL;
+    }
+    if (item != NULL && item->device == NULL) {
+        item->device = device;
+        item->next = list;
         if (list == NULL) {
             owner = getpid();
             atexit(write_summary);

@@ -1,4 +1,5 @@
 ! Integer and real arithmetic of all kinds, mixed, against ordinary loops.
+! flags: -O2 -ffp-contract=off
 program arithmetic
 implicit none
 integer, parameter :: n = 1000, i1 = 1, i2 = 2, i8 = 8, dp = kind(1d0)

@@ -1,4 +1,5 @@
 ! Powers with constant and variable exponents have the bits that an ordinary loop gives.
+! flags: -O2 -ffp-contract=off
 program powers
 implicit none
 integer, parameter :: n = 200

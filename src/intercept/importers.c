@@ -54,7 +54,7 @@ struct dynamic {
 static const void *dynamic_pointer(ElfW(Addr) base, ElfW(Addr) value)
 {
     /* glibc has added the base already, except where the section is read-only. */
-    return (const void *) (value < base ? base + value : value);
+    return (const void *)(value < base ? base + value : value);
 }
 
 static struct dynamic read_dynamic(ElfW(Addr) base, const ElfW(Dyn) * entry)
@@ -126,7 +126,7 @@ static void read_relocations(struct object *object, ElfW(Addr) base, const struc
         if (may_be_ours(name)) {
             struct ofl_symbol *symbol = ofl_symbol_find(name);
             if (symbol != NULL) {
-                add_import(object, symbol, (void **) (base + rela[i].r_offset), jump);
+                add_import(object, symbol, (void **)(base + rela[i].r_offset), jump);
             }
         }
     }
@@ -149,7 +149,7 @@ static void read_object(struct object *object, ElfW(Addr) base)
 /* ---- scanning ---- */
 
 struct scan {
-    unsigned next; /* objects before it have been met */
+    unsigned next;                   /* objects before it have been met */
     const void *root, *root_dynamic; /* of what is new */
 };
 
@@ -192,8 +192,8 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data)
     if (segment == NULL) {
         return 0;
     }
-    const void *dynamic = (const void *) (info->dlpi_addr + segment->p_vaddr);
-    const void *address = (const void *) info->dlpi_addr;
+    const void *dynamic = (const void *)(info->dlpi_addr + segment->p_vaddr);
+    const void *address = (const void *)info->dlpi_addr;
     for (unsigned i = scan->next; i < object_count; i++) {
         if (objects[i].dynamic == dynamic && objects[i].address == address) {
             objects[i].seen = true;
@@ -209,13 +209,10 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data)
         scan->root_dynamic = dynamic;
     }
     struct object *object = &objects[object_count++];
-    *object = (struct object){.address = address,
-                              .dynamic = dynamic,
-                              .root = scan->root,
-                              .root_dynamic = scan->root_dynamic,
-                              .seen = true};
+    *object = (struct object){
+        .address = address, .dynamic = dynamic, .root = scan->root, .root_dynamic = scan->root_dynamic, .seen = true};
     if (relro != NULL) {
-        object->relro = (const char *) (info->dlpi_addr + relro->p_vaddr);
+        object->relro = (const char *)(info->dlpi_addr + relro->p_vaddr);
         object->relro_end = object->relro + relro->p_memsz;
     }
     scan->next = object_count;
@@ -304,13 +301,13 @@ static bool leads_to_us(const struct import *import)
 /* The table of addresses may have been made read-only after relocation (RELRO). */
 static bool write_slot(const struct object *object, void **slot, const void *value)
 {
-    uintptr_t page_size = (uintptr_t) sysconf(_SC_PAGESIZE);
-    void *page = (void *) ((uintptr_t) slot & ~(page_size - 1));
-    bool protected = (const char *) slot >= object->relro && (const char *) slot < object->relro_end;
+    uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    void *page = (void *)((uintptr_t)slot & ~(page_size - 1));
+    bool protected = (const char *)slot >= object->relro && (const char *)slot < object->relro_end;
     if (protected && mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0) {
         return false;
     }
-    __atomic_store_n(slot, (void *) value, __ATOMIC_RELEASE);
+    __atomic_store_n(slot, (void *)value, __ATOMIC_RELEASE);
     if (protected) {
         mprotect(page, page_size, PROT_READ);
     }
@@ -328,7 +325,7 @@ bool ofl_importer_use_lane(const struct ofl_symbol *symbol, const void *object, 
         for (unsigned j = 0; objects[i].address == object && j < objects[i].count; j++) {
             struct import *import = &objects[i].imports[j];
             if (import->symbol == symbol && import->lane == 0 && leads_to_us(import)) {
-                if (write_slot(&objects[i], import->slot, symbol->lanes + (size_t) (lane - 1) * OFL_LANE_BYTES)) {
+                if (write_slot(&objects[i], import->slot, symbol->lanes + (size_t)(lane - 1) * OFL_LANE_BYTES)) {
                     import->lane = lane;
                 } else {
                     done = false;
@@ -357,8 +354,8 @@ struct link_map *ofl_importers_link_map(const void *object, const void *dynamic)
 {
     struct link_map *map = NULL;
     Dl_info info;
-    if (dladdr1(dynamic, &info, (void **) &map, RTLD_DL_LINKMAP) == 0 || map == NULL ||
-        (const void *) map->l_addr != object) {
+    if (dladdr1(dynamic, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL ||
+        (const void *)map->l_addr != object) {
         return NULL;
     }
     return map;

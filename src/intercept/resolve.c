@@ -47,10 +47,21 @@ static void *find_in_object(const struct link_map *map, const char *name)
     return found != NULL && !is_ours(found) ? found : NULL;
 }
 
+/* A name of the global scope that is in the same object as `function`: cheaper than asking the object. */
+static void *find_beside(const void *function, const char *name)
+{
+    Dl_info here, there;
+    void *found = dlsym(RTLD_NEXT, name);
+    return found != NULL && dladdr(function, &here) != 0 && dladdr(found, &there) != 0 &&
+                   here.dli_fbase == there.dli_fbase
+               ? found
+               : NULL;
+}
+
 /* ---- integer width ---- */
 
 /* 1 as a 32-bit integer, negative as a 64-bit one. */
-static const int64_t narrow_one = (int64_t) 0xFFFFFFFF00000001;
+static const int64_t narrow_one = (int64_t)0xFFFFFFFF00000001;
 
 /* Each probe: 4 or 8 from one harmless call of a routine with that name, Fortran or CBLAS. */
 static unsigned probe_index_of_largest(void *function)
@@ -59,23 +70,23 @@ static unsigned probe_index_of_largest(void *function)
     int64_t increment = 1;
     int64_t found = 0;
     /* The result is in the low half either way; 64-bit libraries return 0 for a negative count. */
-    found = ((int64_t (*)(const int64_t *, const float *, const int64_t *)) function)(&narrow_one, one, &increment);
-    return (int32_t) found == 1 ? 4 : 8;
+    found = ((int64_t(*)(const int64_t *, const float *, const int64_t *))function)(&narrow_one, one, &increment);
+    return (int32_t)found == 1 ? 4 : 8;
 }
 
 static unsigned probe_scale(void *function)
 {
     double factor = 2, x[2] = {1, 1};
     int64_t increment = 1;
-    ((void (*)(const int64_t *, const double *, double *, const int64_t *)) function)(&narrow_one, &factor, x,
-                                                                                       &increment);
+    ((void (*)(const int64_t *, const double *, double *, const int64_t *))function)(&narrow_one, &factor, x,
+                                                                                     &increment);
     return x[0] == 2 ? 4 : 8;
 }
 
 static unsigned probe_cblas_scale(void *function)
 {
     double x[2] = {1, 1};
-    ((void (*)(int64_t, double, double *, int64_t)) function)(narrow_one, 2, x, 1);
+    ((void (*)(int64_t, double, double *, int64_t))function)(narrow_one, 2, x, 1);
     return x[0] == 2 ? 4 : 8;
 }
 
@@ -83,7 +94,7 @@ static unsigned probe_set(void *function)
 {
     double zero = 0, one = 1, x[2] = {5, 5};
     ((void (*)(const char *, const int64_t *, const int64_t *, const double *, const double *, double *,
-               const int64_t *, size_t)) function)("A", &narrow_one, &narrow_one, &zero, &one, x, &narrow_one, 1);
+               const int64_t *, size_t))function)("A", &narrow_one, &narrow_one, &zero, &one, x, &narrow_one, 1);
     return x[0] == 1 ? 4 : 8;
 }
 
@@ -91,8 +102,9 @@ static const struct {
     const char *name;
     unsigned (*probe)(void *function);
 } probes[] = {
-    {"isamax_", probe_index_of_largest}, {"dscal_", probe_scale},     {"isamax", probe_index_of_largest},
-    {"dscal", probe_scale},              {"cblas_dscal", probe_cblas_scale}, {"dlaset_", probe_set},
+    {"isamax_", probe_index_of_largest}, {"dscal_", probe_scale},
+    {"isamax", probe_index_of_largest},  {"dscal", probe_scale},
+    {"cblas_dscal", probe_cblas_scale},  {"dlaset_", probe_set},
 };
 
 /* Of the library that holds `function`; 0 where it offers nothing to ask. */
@@ -100,11 +112,14 @@ static unsigned find_integer_bytes(void *function)
 {
     Dl_info info;
     struct link_map *map = NULL;
-    if (dladdr1(function, &info, (void **) &map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
+    if (dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
         return 0;
     }
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
-        void *found = find_in_object(map, probes[i].name);
+        void *found = find_beside(function, probes[i].name);
+        if (found == NULL) {
+            found = find_in_object(map, probes[i].name);
+        }
         if (found != NULL) {
             return probes[i].probe(found);
         }
@@ -125,7 +140,7 @@ static void *find_anywhere(const struct ofl_symbol *symbol)
 {
     struct link_map *map = NULL;
     Dl_info info;
-    if (dladdr1(&ofl_generation, &info, (void **) &map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
+    if (dladdr1(&ofl_generation, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
         return NULL;
     }
     while (map->l_prev != NULL) {
@@ -144,8 +159,8 @@ static const void *object_of(const void *address)
 {
     struct link_map *map = NULL;
     Dl_info info;
-    return dladdr1(address, &info, (void **) &map, RTLD_DL_LINKMAP) != 0 && map != NULL ? (const void *) map->l_addr
-                                                                                         : NULL;
+    return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && map != NULL ? (const void *)map->l_addr
+                                                                                       : NULL;
 }
 
 static void *find_local(const struct ofl_symbol *symbol, const void *caller)
@@ -236,10 +251,9 @@ const struct ofl_target *ofl_resolve(struct ofl_symbol *symbol, const void *call
         ofl_message("symbol lookup error: undefined symbol: %s", symbol->name);
         _exit(127);
     }
-    struct ofl_target *target =
-        find_target(symbol, caller, function, integer_bytes_of(symbol, function, generation));
+    struct ofl_target *target = find_target(symbol, caller, function, integer_bytes_of(symbol, function, generation));
     atomic_store(&target->generation, generation);
-    uintptr_t address = (uintptr_t) caller;
+    uintptr_t address = (uintptr_t)caller;
     atomic_store(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], target);
     return target;
 }
@@ -274,8 +288,7 @@ static void give_lanes(struct ofl_symbol *symbol)
             continue;
         }
         unsigned generation = atomic_load(&ofl_generation);
-        struct ofl_target *target =
-            find_target(symbol, NULL, function, integer_bytes_of(symbol, function, generation));
+        struct ofl_target *target = find_target(symbol, NULL, function, integer_bytes_of(symbol, function, generation));
         atomic_store(&target->generation, generation);
         unsigned lane = lane_for(symbol, target);
         if (lane != 0) {
@@ -299,7 +312,7 @@ static unsigned name_hash(const char *name) /* FNV-1a */
 {
     uint32_t hash = 2166136261u;
     for (; *name != '\0'; name++) {
-        hash = (hash ^ (unsigned char) *name) * 16777619u;
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
     }
     return hash;
 }
@@ -316,7 +329,7 @@ struct ofl_symbol *ofl_symbol_find(const char *name)
             while (atomic_load(&slots[slot]) != 0 && atomic_load(&slots[slot]) != i + 1) {
                 slot = (slot + 1) % SLOTS;
             }
-            atomic_store(&slots[slot], (uint16_t) (i + 1));
+            atomic_store(&slots[slot], (uint16_t)(i + 1));
         }
         atomic_store_explicit(&filled, true, memory_order_release);
     }

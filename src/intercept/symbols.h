@@ -12,7 +12,7 @@
 enum { OFL_LANES_PER_SYMBOL = 8, OFL_LANE_BYTES = 32 };
 
 struct ofl_target {
-    const void *caller;      /* the return address that it was found for; NULL for a lane */
+    const void *caller;          /* the return address that it was found for; NULL for a lane */
     _Atomic unsigned generation; /* of the loaded objects, when it was last confirmed */
     void *function;
     unsigned integer_bytes; /* 4 or 8; 0 where it could not be found out */
@@ -28,7 +28,7 @@ struct ofl_symbol {
     unsigned integer_bytes; /* as the name says; 0: ask the library */
     bool cblas;
     const void *wrapper;
-    const char *lanes; /* OFL_LANES_PER_SYMBOL stubs of OFL_LANE_BYTES each */
+    const char *lanes;                                  /* OFL_LANES_PER_SYMBOL stubs of OFL_LANE_BYTES each */
     struct ofl_target *_Atomic cache[OFL_TARGET_CACHE]; /* by return address; any thread replaces entries */
     struct ofl_target *_Atomic targets;                 /* all of them; only ever pushed to */
     struct ofl_target *_Atomic lane_targets[OFL_LANES_PER_SYMBOL];

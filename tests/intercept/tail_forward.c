@@ -6,10 +6,9 @@ void forward_dgemm(const char *ta, const char *tb, const void *m, const void *n,
                    const double *a, const void *lda, const double *b, const void *ldb, const double *beta, double *c,
                    const void *ldc, size_t one, size_t two);
 __attribute__((optimize("O2"))) void forward_dgemm(const char *ta, const char *tb, const void *m, const void *n,
-                                                   const void *k, const double *alpha, const double *a,
-                                                   const void *lda, const double *b, const void *ldb,
-                                                   const double *beta, double *c, const void *ldc, size_t one,
-                                                   size_t two)
+                                                   const void *k, const double *alpha, const double *a, const void *lda,
+                                                   const double *b, const void *ldb, const double *beta, double *c,
+                                                   const void *ldc, size_t one, size_t two)
 {
     dgemm_(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, two);
 }

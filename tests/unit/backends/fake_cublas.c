@@ -167,13 +167,34 @@ typedef const void *data;
         return CUBLAS_STATUS_SUCCESS;                                                                                  \
     }
 
+/* The transpose of A, as the backend asks for it: in place of B, which counts for nothing. */
+#define GEAM(L, T)                                                                                                     \
+    EXPORT cublasStatus_t cublas##L##geam_64(                                                                          \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n,               \
+        const T *alpha, const T *a, int64_t lda, const T *beta, const T *b, int64_t ldb, T *c, int64_t ldc)            \
+    {                                                                                                                  \
+        if (handle == NULL || !handle->stream || transa != CUBLAS_OP_T || transb != CUBLAS_OP_N || b != c ||           \
+            ldb != ldc || *(const real_##L *)alpha != 1 || *(const real_##L *)beta != 0) {                             \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                                        \
+        }                                                                                                              \
+        for (int64_t j = 0; j < n; j++) {                                                                              \
+            for (int64_t i = 0; i < m; i++) {                                                                          \
+                c[j * ldc + i] = a[i * lda + j];                                                                       \
+            }                                                                                                          \
+        }                                                                                                              \
+        return CUBLAS_STATUS_SUCCESS;                                                                                  \
+    }
+typedef float real_S, real_C;
+typedef double real_D, real_Z;
+
 #define EACH(L, l, T)                                                                                                  \
     GEMM(L, l, T)                                                                                                      \
     SYMM(L, l, symm, T)                                                                                                \
     SYRK(L, l, syrk, T, T)                                                                                             \
     SYR2K(L, l, syr2k, T, T)                                                                                           \
     TRMM(L, l, T)                                                                                                      \
-    TRSM(L, l, T)
+    TRSM(L, l, T)                                                                                                      \
+    GEAM(L, T)
 #define HERMITIAN(L, l, T, R)                                                                                          \
     SYMM(L, l, hemm, T)                                                                                                \
     SYRK(L, l, herk, T, R)                                                                                             \

@@ -16,6 +16,7 @@ int main(void)
         cmocka_unit_test(test_small_stacks),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_signals),
         cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);

@@ -17,5 +17,6 @@ void test_calls_at_once(void **state);
 void test_small_stacks(void **state);
 void test_refusals(void **state);
 void test_memory(void **state);
+void test_signals(void **state);
 void test_cancelled(void **state);
 #endif

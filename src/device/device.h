@@ -19,8 +19,8 @@ struct ofl_device_times {
 enum ofl_reason ofl_device_start(void);
 
 /* The backend that the setting `auto` means in this process: "cuda" unless somebody says otherwise before the first
- * start.  `name` is not copied. */
-void ofl_device_prefer(const char *name);
+ * start.  `backend` is not copied. */
+void ofl_device_prefer(const char *backend);
 
 /* OFL_OK while a started device is usable; else why not (OFL_NOT_STARTED before the first start).
  * Never starts anything; a few nanoseconds. */

@@ -41,9 +41,9 @@ static const char *_Atomic explanation = "";
 /* What `auto` means, see ofl_device_prefer. */
 static const char *_Atomic preferred = "cuda";
 
-void ofl_device_prefer(const char *name)
+void ofl_device_prefer(const char *backend)
 {
-    atomic_store(&preferred, name);
+    atomic_store(&preferred, backend);
 }
 
 void ofl_explain(const char *text)

@@ -27,7 +27,8 @@
 
 enum { OFL_LOOPS_CUDA, OFL_LOOPS_CUDA_CPU };
 
-/* `version`: OFL_LOOPS_ABI of the compiler.  Texts are terminated; here and below they are only looked at in the call. */
+/* `version`: OFL_LOOPS_ABI of the compiler.  Texts are terminated; here and below they are only looked at in the call.
+ */
 void ofl_loops_begin(int64_t *loop, const int64_t *version, const char *where, const char *kernel,
                      const int64_t *device);
 
@@ -45,7 +46,7 @@ void ofl_loops_missing(const char *where, const char *name);
 void ofl_loops_scalar(int64_t *loop, const void *value, const int64_t *bytes);
 
 /* `image` holds `bytes` bytes; `identity` is the same number in every call with the same image and in no other. */
-void ofl_loops_run(int64_t *loop, const int64_t *first, const int64_t *step, const int64_t *trips,
-                   const int64_t *image, const int64_t *bytes, const int64_t *identity);
+void ofl_loops_run(int64_t *loop, const int64_t *first, const int64_t *step, const int64_t *trips, const int64_t *image,
+                   const int64_t *bytes, const int64_t *identity);
 
 #endif

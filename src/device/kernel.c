@@ -37,7 +37,7 @@ static double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static size_t aligned(size_t bytes)
@@ -178,7 +178,7 @@ static void commit(const struct job *job)
         }
         for (size_t offset = 0; offset < region->bytes; offset += page) {
             size_t bytes = region->bytes - offset < page ? region->bytes - offset : page;
-            commit_piece((unsigned char *) region->address + offset, before + offset, after + offset, bytes,
+            commit_piece((unsigned char *)region->address + offset, before + offset, after + offset, bytes,
                          region->unit);
         }
         before += aligned(region->bytes);

@@ -1,8 +1,8 @@
 /* Running a kernel on memory of the program: copy in, launch, copy out.
  *
  * A kernel comes as an image (the backend's business) and works on regions of host memory, each of which has a copy on
- * the device while it runs.  Only elements that the kernel changed are written back, so that other threads of the program
- * may use the rest of a region at the same time.
+ * the device while it runs.  Only elements that the kernel changed are written back, so that other threads of the
+ * program may use the rest of a region at the same time.
  *
  * Nothing here prints or ends the process; after any answer but OFL_OK the program's memory is as it was. */
 #ifndef OFL_DEVICE_KERNEL_H
@@ -22,8 +22,8 @@ struct ofl_kernel_region {
 struct ofl_kernel_work {
     const void *image;
     size_t image_bytes;
-    uint64_t identity; /* the same for the same image only */
-    const char *name;  /* of the kernel in the image */
+    uint64_t identity;                 /* the same for the same image only */
+    const char *name;                  /* of the kernel in the image */
     struct ofl_kernel_region *regions; /* that do not overlap */
     size_t region_count;
     uint32_t blocks, threads; /* in one dimension */

@@ -18,7 +18,7 @@ enum { MAX_COMMAND_BYTES = 100000 };
 struct job {
     const struct ofl_fc_item *input;
     bool changed;
-    bool launches; /* it calls the run-time library */
+    bool launches;      /* it calls the run-time library */
     const char *path;   /* what the host compiler reads */
     const char *object; /* in a command that links several sources */
 };
@@ -152,7 +152,10 @@ static struct ofl_words build_words(const struct driver *driver, enum filter fil
                 continue;
             }
             bool replaced = job != NULL && (filter == LINK_ALL || job->changed);
-            add_input(&words, replaced && filter == LINK_ALL ? job->object : job != NULL ? job->path : item->argument,
+            add_input(&words,
+                      replaced && filter == LINK_ALL ? job->object
+                      : job != NULL                  ? job->path
+                                                     : item->argument,
                       replaced ? NULL : item->language, &language);
             changed |= replaced && filter != LINK_ALL;
         } else if (item->class == OFL_FC_CPP_ON || item->class == OFL_FC_PREPROCESSED) {
@@ -248,14 +251,14 @@ static const char *stem_of(const struct driver *driver, const char *path)
     const char *slash = strrchr(path, '/');
     const char *name = slash == NULL ? path : slash + 1;
     const char *dot = strrchr(name, '.');
-    return ofl_arena_text(driver->arena, name, dot == NULL || dot == name ? strlen(name) : (size_t) (dot - name));
+    return ofl_arena_text(driver->arena, name, dot == NULL || dot == name ? strlen(name) : (size_t)(dot - name));
 }
 
 static const char *with_suffix(const struct driver *driver, const char *path, const char *suffix)
 {
     const char *dot = strrchr(path, '.');
-    size_t length = dot != NULL && strchr(dot, '/') == NULL ? (size_t) (dot - path) : strlen(path);
-    return ofl_arena_format(driver->arena, "%.*s%s", (int) length, path, suffix);
+    size_t length = dot != NULL && strchr(dot, '/') == NULL ? (size_t)(dot - path) : strlen(path);
+    return ofl_arena_format(driver->arena, "%.*s%s", (int)length, path, suffix);
 }
 
 /* A file of this job in the private folder; NULL after an error, which has been printed. */
@@ -265,7 +268,7 @@ static const char *job_file(const struct driver *driver, const struct job *job, 
     if (folder == NULL) {
         return NULL;
     }
-    const char *own = ofl_arena_format(driver->arena, "%s/%zu", folder, (size_t) (job - driver->jobs));
+    const char *own = ofl_arena_format(driver->arena, "%s/%zu", folder, (size_t)(job - driver->jobs));
     mkdir(own, 0700);
     return ofl_arena_format(driver->arena, "%s/%s%s", own, stem_of(driver, job->input->argument), suffix);
 }
@@ -327,7 +330,8 @@ static bool save_translated(const struct driver *driver, struct job *job, const 
     if (job->path == NULL || !ofl_file_write(job->path, translation->text, translation->length)) {
         return false;
     }
-    const char *saved = ofl_arena_format(driver->arena, "%s.rewritten%s", stem_of(driver, job->input->argument), suffix);
+    const char *saved =
+        ofl_arena_format(driver->arena, "%s.rewritten%s", stem_of(driver, job->input->argument), suffix);
     return !driver->command.save || ofl_file_write(saved, translation->text, translation->length);
 }
 
@@ -410,8 +414,8 @@ static int compile(struct driver *driver)
 static bool may_have_loops(struct ofl_scan *scan, const struct ofl_fc_item *input, bool *readable)
 {
     struct stat status;
-    if (strcmp(input->argument, "-") == 0 || (stat(input->argument, &status) == 0 && !S_ISREG(status.st_mode) &&
-                                               !S_ISDIR(status.st_mode))) {
+    if (strcmp(input->argument, "-") == 0 ||
+        (stat(input->argument, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))) {
         *readable = false;
         return false;
     }

@@ -31,7 +31,7 @@ void ofl_words_add(struct ofl_words *words, const char *word)
         words->items = items;
         words->capacity = capacity;
     }
-    words->items[words->count++] = (char *) word;
+    words->items[words->count++] = (char *)word;
     words->items[words->count] = NULL;
 }
 
@@ -45,7 +45,7 @@ static void split_words(struct ofl_words *words, const char *text)
 {
     char *word = ofl_arena_alloc(words->arena, strlen(text) + 1);
     while (*text != '\0') {
-        while (isspace((unsigned char) *text)) {
+        while (isspace((unsigned char)*text)) {
             text++;
         }
         if (*text == '\0') {
@@ -53,7 +53,7 @@ static void split_words(struct ofl_words *words, const char *text)
         }
         size_t length = 0;
         char quote = '\0';
-        for (; *text != '\0' && (quote != '\0' || !isspace((unsigned char) *text)); text++) {
+        for (; *text != '\0' && (quote != '\0' || !isspace((unsigned char)*text)); text++) {
             if (*text == '\\' && text[1] != '\0') {
                 word[length++] = *++text;
             } else if (quote == '\0' && (*text == '\'' || *text == '"')) {
@@ -233,7 +233,7 @@ void ofl_fc_print_help(void)
                 for (length = width; length > 0 && text[length] != ' '; length--) {
                 }
             }
-            printf("      %.*s\n", (int) length, text);
+            printf("      %.*s\n", (int)length, text);
             text += length + (text[length] == ' ');
         }
     }
@@ -286,7 +286,7 @@ static unsigned line_length(const char *text, unsigned otherwise)
     if (strcmp(text, "none") == 0) {
         return 0;
     }
-    return *text == '\0' || *end != '\0' || value > UINT_MAX ? otherwise : (unsigned) value;
+    return *text == '\0' || *end != '\0' || value > UINT_MAX ? otherwise : (unsigned)value;
 }
 
 /* Options that say what is to be made. */
@@ -349,6 +349,9 @@ static void note_option(struct ofl_fc_command *command, const struct ofl_fc_item
     case OFL_FC_DEC:
         command->parse.dec = command->parse.d_lines_are_code = true;
         break;
+    case OFL_FC_DEFAULT_KINDS:
+        command->default_kinds = command->all.items[item->first];
+        break;
     case OFL_FC_OPENMP:
         command->parse.openmp = true;
         break;
@@ -409,6 +412,7 @@ static void read_host_words(struct ofl_fc_command *command)
         struct ofl_fc_item item = {.class = OFL_FC_INPUT, .words = 1, .argument = words[0]};
         if (words[0][0] == '-' && words[0][1] != '\0') {
             item = classify_option(words);
+            item.first = i;
             note_option(command, &item);
             if (item.class == OFL_FC_LANGUAGE) {
                 language = item.argument;
@@ -444,7 +448,7 @@ static void collect_include_paths(struct ofl_fc_command *command)
             ofl_words_add(&paths, command->items[i].argument);
         }
     }
-    command->parse.include_paths = (const char *const *) paths.items;
+    command->parse.include_paths = (const char *const *)paths.items;
     command->parse.include_path_count = paths.count;
 }
 

@@ -53,7 +53,8 @@ enum ofl_fc_class {
     OFL_FC_D_LINES,
     OFL_FC_BACKSLASH,
     OFL_FC_DEC,
-    OFL_FC_OPENMP
+    OFL_FC_OPENMP,
+    OFL_FC_DEFAULT_KINDS /* changes what `real` or `integer` mean */
 };
 
 /* One option or input with its words (one or two). */
@@ -72,14 +73,15 @@ enum ofl_fc_device { OFL_FC_NO_DEVICE, OFL_FC_CUDA, OFL_FC_CUDA_CPU };
 
 struct ofl_fc_command {
     struct ofl_arena *arena;
-    struct ofl_words all;     /* for the host compiler, in order, response files expanded */
+    struct ofl_words all;      /* for the host compiler, in order, response files expanded */
     struct ofl_fc_item *items; /* covers `all` */
     size_t item_count, item_capacity;
 
-    const char *output; /* of -o; NULL if not given */
+    const char *output;     /* of -o; NULL if not given */
     enum ofl_fc_class mode; /* OFL_FC_MODE_..., or OFL_FC_LINK */
     bool show_only, dependencies, preprocessed, save;
-    int cpp; /* -cpp 1, -nocpp -1, neither 0 */
+    const char *default_kinds;      /* the option, NULL if there is none */
+    int cpp;                        /* -cpp 1, -nocpp -1, neither 0 */
     struct ofl_parse_options parse; /* form is per input */
     size_t inputs, fortran_inputs;
 

@@ -22,9 +22,9 @@ enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
-    (void) status;
-    (void) type;
-    (void) walk;
+    (void)status;
+    (void)type;
+    (void)walk;
     remove(path);
     return 0;
 }
@@ -42,8 +42,8 @@ void ofl_scratch_close(void)
 static void end_by_signal(int number)
 {
     if (child > 0) {
-        kill((pid_t) child, number);
-        waitpid((pid_t) child, NULL, 0);
+        kill((pid_t)child, number);
+        waitpid((pid_t)child, NULL, 0);
     }
     ofl_scratch_close();
     signal(number, SIG_DFL);
@@ -75,7 +75,7 @@ const char *ofl_scratch_open(void)
     }
     /* From here on the signals are only let in while the process waits. */
     block_signals(SIG_BLOCK);
-    if (snprintf(scratch, sizeof scratch, "%s/gpu-offload-XXXXXX", base) >= (int) sizeof scratch ||
+    if (snprintf(scratch, sizeof scratch, "%s/gpu-offload-XXXXXX", base) >= (int)sizeof scratch ||
         mkdtemp(scratch) == NULL) {
         ofl_fc_error("cannot make a folder for temporary files below %s: %s (TMPDIR names another place)", base,
                      strerror(errno));
@@ -115,14 +115,14 @@ char *ofl_file_read(struct ofl_arena *arena, const char *path, size_t *length)
         return NULL;
     }
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
-        size_t size = (size_t) status.st_size, used = 0;
+        size_t size = (size_t)status.st_size, used = 0;
         text = ofl_arena_alloc(arena, size + 1);
         while (used < size) {
             ssize_t got = read(file, text + used, size - used);
             if (got <= 0) {
                 break;
             }
-            used += (size_t) got;
+            used += (size_t)got;
         }
         text[used] = '\0';
         *length = used;

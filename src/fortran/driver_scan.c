@@ -22,7 +22,7 @@ static const char *skip_between(const char *at, const char *end)
         return at;
     }
     while (at < end) {
-        const char *line = memchr(at, '\n', (size_t) (end - at));
+        const char *line = memchr(at, '\n', (size_t)(end - at));
         if (line == NULL) {
             return end;
         }
@@ -78,7 +78,7 @@ static bool has_keyword(const char *text, const char *end)
 
 static bool has_directive(const char *text, const char *end)
 {
-    for (const char *at = text; (at = memchr(at, '$', (size_t) (end - at))) != NULL; at++) {
+    for (const char *at = text; (at = memchr(at, '$', (size_t)(end - at))) != NULL; at++) {
         if (end - at > 3 && strncasecmp(at, "$omp", 4) == 0) {
             return true;
         }
@@ -108,7 +108,7 @@ static const char *included_name(struct ofl_scan *scan, const char *at, const ch
     const char *name = at + 1;
     for (at = name; at < end && *at != quote && *at != '\n'; at++) {
     }
-    return at == end || *at != quote ? NULL : ofl_arena_text(scan->arena, name, (size_t) (at - name));
+    return at == end || *at != quote ? NULL : ofl_arena_text(scan->arena, name, (size_t)(at - name));
 }
 
 /* Looks into an included file: beside the including one, then along the paths.  One that is not found counts as
@@ -119,8 +119,8 @@ static bool scan_included(struct ofl_scan *scan, const char *name, const char *f
     if (name[0] == '/') {
         return access(name, R_OK) == 0 && scan_file(scan, name, depth + 1);
     }
-    const char *beside = slash == NULL ? name
-                                       : ofl_arena_format(scan->arena, "%.*s/%s", (int) (slash - from), from, name);
+    const char *beside =
+        slash == NULL ? name : ofl_arena_format(scan->arena, "%.*s/%s", (int)(slash - from), from, name);
     if (access(beside, R_OK) == 0) {
         return scan_file(scan, beside, depth + 1);
     }
@@ -145,7 +145,7 @@ static bool scan_includes(struct ofl_scan *scan, const char *path, const char *t
                 return true;
             }
         }
-        const char *line = memchr(at, '\n', (size_t) (end - at));
+        const char *line = memchr(at, '\n', (size_t)(end - at));
         at = line == NULL ? end : line + 1;
     }
     return false;

@@ -7,17 +7,20 @@
 
 /* Words that a variable of the program may be called and a variable of the kernel may not. */
 static const char *const reserved[] = {
-    "alignas", "alignof", "and", "asm", "atomic", "auto", "bool", "break", "case", "catch", "char", "class", "compl",
-    "complex", "concept", "const", "consteval", "constexpr", "continue", "decltype", "default", "delete", "do",
-    "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline",
-    "int", "long", "main", "mutable", "namespace", "new", "noexcept", "not", "nullptr", "operator", "or", "private",
-    "protected", "public", "register", "requires", "restrict", "return", "short", "signed", "sizeof", "static",
-    "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename",
-    "typeof", "union", "unix", "linux", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor",
+    "alignas",  "alignof",  "and",     "asm",       "atomic",    "auto",     "bool",     "break",     "case",
+    "catch",    "char",     "class",   "compl",     "complex",   "concept",  "const",    "consteval", "constexpr",
+    "continue", "decltype", "default", "delete",    "do",        "double",   "else",     "enum",      "explicit",
+    "export",   "extern",   "false",   "float",     "for",       "friend",   "goto",     "if",        "inline",
+    "int",      "long",     "main",    "mutable",   "namespace", "new",      "noexcept", "not",       "nullptr",
+    "operator", "or",       "private", "protected", "public",    "register", "requires", "restrict",  "return",
+    "short",    "signed",   "sizeof",  "static",    "struct",    "switch",   "template", "this",      "thread_local",
+    "throw",    "true",     "try",     "typedef",   "typeid",    "typename", "typeof",   "union",     "unix",
+    "linux",    "unsigned", "using",   "virtual",   "void",      "volatile", "wchar_t",  "while",     "xor",
 #define OFL_INTRINSIC(name, arguments, integer, real4, real8) name, real4, real8,
 #include "fortran/kernel_intrinsics.def"
 #undef OFL_INTRINSIC
-    "floor", "floorf", "ceil", "ceilf", "trunc", "truncf", "round", "roundf", "pow", "powf"};
+    "floor",    "floorf",   "ceil",    "ceilf",     "trunc",     "truncf",   "round",    "roundf",    "pow",
+    "powf"};
 
 const char *ofl_kernel_c_name(struct ofl_arena *arena, const char *name)
 {
@@ -30,18 +33,18 @@ const char *ofl_kernel_c_name(struct ofl_arena *arena, const char *name)
 
 /* ---- The source around the kernels ---- */
 
-static const char prelude[] =
-    "#ifndef __CUDACC__\n"
-    "#include <gpu-offload/host_kernel.h>\n"
-    "#else\n"
-    "#define OFL_KERNEL extern \"C\" __global__\n"
-    "#endif\n";
+static const char prelude[] = "#ifndef __CUDACC__\n"
+                              "#include <gpu-offload/host_kernel.h>\n"
+                              "#else\n"
+                              "#define OFL_KERNEL extern \"C\" __global__\n"
+                              "#endif\n";
 
 /* Functions of one type T with the suffix S; % and the bit operations for integers only. */
 static const char integer_functions[] =
     "__device__ __forceinline__ T ofl_abs##S(T a) { return (T) (a < 0 ? -a : a); }\n"
     "__device__ __forceinline__ T ofl_mod##S(T a, T b) { return (T) (a % b); }\n"
-    "__device__ __forceinline__ T ofl_modulo##S(T a, T b) { T r = (T) (a % b); return (T) (r != 0 && (r < 0) != (b < 0) ? "
+    "__device__ __forceinline__ T ofl_modulo##S(T a, T b) { T r = (T) (a % b); return (T) (r != 0 && (r < 0) != (b < "
+    "0) ? "
     "r + b : r); }\n"
     "__device__ __forceinline__ T ofl_sign##S(T a, T b) { T m = (T) (a < 0 ? -a : a); return (T) (b < 0 ? -m : m); }\n"
     "__device__ __forceinline__ T ofl_min##S(T a, T b) { return a < b ? a : b; }\n"
@@ -77,7 +80,6 @@ static const char real_functions[] =
     "    for (; n > 0; n >>= 1) { if (n & 1) { y = y * x; } x = x * x; }\n"
     "    return y;\n"
     "}\n";
-
 
 /* Adds `text` with each `##S`, `##K`, `##F` and the word T replaced. */
 static void add_functions(struct ofl_text *out, const char *text, const char *type, const char *suffix,
@@ -214,7 +216,8 @@ static const char *function_text(struct ofl_kernel_builder *builder, const char 
     const char *index = ofl_kernel_c_name(builder->arena, builder->loop->indices->ident.name->text);
     ofl_text_print(&out, "/* %s:%u: %s */\n", place.file, place.line,
                    ofl_rewrite_flat(builder->rewriter, kernel->stmt->span));
-    ofl_text_print(&out, "OFL_KERNEL void %s(long long ofl_first, long long ofl_step, long long ofl_trips", kernel->name);
+    ofl_text_print(&out, "OFL_KERNEL void %s(long long ofl_first, long long ofl_step, long long ofl_trips",
+                   kernel->name);
     for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
         ofl_text_print(&out, ",\n    %s%s *%s", array->written ? "" : "const ", ofl_c_type(array->type, array->kind),
                        array->c_name);
@@ -225,14 +228,15 @@ static const char *function_text(struct ofl_kernel_builder *builder, const char 
     for (const struct ofl_kernel_variable *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
         ofl_text_print(&out, ",\n    %s %s", ofl_c_type(scalar->type, scalar->kind), scalar->c_name);
     }
-    ofl_text_print(&out,
-                   ")\n{\n"
-                   "    for (long long ofl_trip = (long long) blockIdx.x * blockDim.x + threadIdx.x; ofl_trip < ofl_trips;\n"
-                   "         ofl_trip += (long long) gridDim.x * blockDim.x) {\n"
-                   "        const %s %s = (%s) (ofl_first + ofl_trip * ofl_step);\n"
-                   "        (void) %s;\n"
-                   "%s    }\n}\n",
-                   type, index, type, index, body);
+    ofl_text_print(
+        &out,
+        ")\n{\n"
+        "    for (long long ofl_trip = (long long) blockIdx.x * blockDim.x + threadIdx.x; ofl_trip < ofl_trips;\n"
+        "         ofl_trip += (long long) gridDim.x * blockDim.x) {\n"
+        "        const %s %s = (%s) (ofl_first + ofl_trip * ofl_step);\n"
+        "        (void) %s;\n"
+        "%s    }\n}\n",
+        type, index, type, index, body);
     return out.bytes;
 }
 
@@ -270,11 +274,11 @@ static void find_index_kind(struct ofl_kernel_builder *builder)
         bool integer = symbol != NULL && symbol->typed && symbol->type.kind_of == OFL_TYPE_INTEGER;
         kind = integer ? symbol->type.kind : 0;
     }
-    if (ofl_c_type(OFL_TYPE_INTEGER, (int) kind) == NULL) {
+    if (ofl_c_type(OFL_TYPE_INTEGER, (int)kind) == NULL) {
         ofl_kernel_refuse(builder, index->span, "an index whose kind is not known in this file");
         kind = 4;
     }
-    builder->kernel->index_kind = (int) kind;
+    builder->kernel->index_kind = (int)kind;
 }
 
 /* `solve_line12`: where the loop is. */

@@ -38,8 +38,7 @@ static const struct ofl_kernel *guilty(const struct ofl_kernel *kernels, const c
     unsigned long line = digits == NULL ? 0 : strtoul(digits + 1, NULL, 10);
     for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
         const char *begin = strstr(source, kernel->text);
-        if (begin != NULL && line >= line_of(source, begin) &&
-            line < line_of(source, begin + strlen(kernel->text))) {
+        if (begin != NULL && line >= line_of(source, begin) && line < line_of(source, begin + strlen(kernel->text))) {
             return kernel;
         }
     }
@@ -67,9 +66,22 @@ static const void *compile_for_cpu(struct ofl_rewriter *rewriter, const struct o
     const char *output = ofl_arena_format(arena, "%s/kernels.so", folder);
     const char *log = ofl_arena_format(arena, "%s/kernels.log", folder);
     struct ofl_words words = {.arena = arena};
-    const char *const fixed[] = {"cc", "-std=gnu17", "-O2", "-w", "-shared", "-fPIC", "-fwrapv", "-fno-math-errno",
-                                 fast ? "-ffp-contract=fast" : "-ffp-contract=off", "-Wl,-s", "-I", include, "-o", output,
-                                 input, "-lm"};
+    const char *const fixed[] = {"cc",
+                                 "-std=gnu17",
+                                 "-O2",
+                                 "-w",
+                                 "-shared",
+                                 "-fPIC",
+                                 "-fwrapv",
+                                 "-fno-math-errno",
+                                 fast ? "-ffp-contract=fast" : "-ffp-contract=off",
+                                 "-Wl,-s",
+                                 "-I",
+                                 include,
+                                 "-o",
+                                 output,
+                                 input,
+                                 "-lm"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         ofl_words_add(&words, fixed[i]);
     }
@@ -112,9 +124,12 @@ static bool open_nvrtc_at(const char *path)
         const char *name;
         size_t offset;
     } functions[] = {
-        {"nvrtcCreateProgram", offsetof(struct nvrtc, create)}, {"nvrtcCompileProgram", offsetof(struct nvrtc, compile)},
-        {"nvrtcGetProgramLogSize", offsetof(struct nvrtc, log_size)}, {"nvrtcGetProgramLog", offsetof(struct nvrtc, log)},
-        {"nvrtcGetPTXSize", offsetof(struct nvrtc, ptx_size)}, {"nvrtcGetPTX", offsetof(struct nvrtc, ptx)},
+        {"nvrtcCreateProgram", offsetof(struct nvrtc, create)},
+        {"nvrtcCompileProgram", offsetof(struct nvrtc, compile)},
+        {"nvrtcGetProgramLogSize", offsetof(struct nvrtc, log_size)},
+        {"nvrtcGetProgramLog", offsetof(struct nvrtc, log)},
+        {"nvrtcGetPTXSize", offsetof(struct nvrtc, ptx_size)},
+        {"nvrtcGetPTX", offsetof(struct nvrtc, ptx)},
         {"nvrtcDestroyProgram", offsetof(struct nvrtc, destroy)},
     };
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -127,7 +142,7 @@ static bool open_nvrtc_at(const char *path)
             dlclose(library);
             return false;
         }
-        memcpy((char *) &nvrtc + functions[i].offset, &function, sizeof function);
+        memcpy((char *)&nvrtc + functions[i].offset, &function, sizeof function);
     }
     nvrtc.library = library;
     return true;
@@ -139,10 +154,14 @@ static bool open_nvrtc(struct ofl_arena *arena)
     const char *home = getenv("CUDA_HOME"), *environment = getenv("VIRTUAL_ENV");
     const char *patterns[] = {
         home == NULL ? "" : ofl_arena_format(arena, "%s/lib64/libnvrtc.so*", home),
-        "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
-        "/usr/local/cuda/lib64/libnvrtc.so*", "/usr/local/cuda*/lib64/libnvrtc.so*",
-        environment == NULL ? "" : ofl_arena_format(arena, "%s/lib/python3*/site-packages/nvidia/c*/lib/libnvrtc.so*",
-                                                    environment),
+        "libnvrtc.so.13",
+        "libnvrtc.so.12",
+        "libnvrtc.so",
+        "/usr/local/cuda/lib64/libnvrtc.so*",
+        "/usr/local/cuda*/lib64/libnvrtc.so*",
+        environment == NULL
+            ? ""
+            : ofl_arena_format(arena, "%s/lib/python3*/site-packages/nvidia/c*/lib/libnvrtc.so*", environment),
     };
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         glob_t found;
@@ -184,7 +203,7 @@ static const void *compile_with_nvrtc(struct ofl_rewriter *rewriter, const struc
         return NULL;
     }
     char *ptx = NULL;
-    if (nvrtc.compile(program, (int) (sizeof options / sizeof *options), options) == 0) {
+    if (nvrtc.compile(program, (int)(sizeof options / sizeof *options), options) == 0) {
         if (nvrtc.ptx_size(program, &size) == 0) {
             ptx = ofl_arena_alloc(arena, size);
             ptx = nvrtc.ptx(program, ptx) == 0 ? ptx : NULL;

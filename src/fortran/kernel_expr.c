@@ -70,13 +70,13 @@ static int literal_kind(struct ofl_kernel_builder *builder, const struct ofl_exp
             return 0;
         }
     }
-    return value == 0 ? otherwise : (int) value;
+    return value == 0 ? otherwise : (int)value;
 }
 
 static struct ofl_c_value integer_value(struct ofl_kernel_builder *builder, int64_t value, int kind)
 {
-    const char *text = kind == 8 ? ofl_arena_format(builder->arena, "%lldLL", (long long) value)
-                                 : ofl_arena_format(builder->arena, "%lld", (long long) value);
+    const char *text = kind == 8 ? ofl_arena_format(builder->arena, "%lldLL", (long long)value)
+                                 : ofl_arena_format(builder->arena, "%lld", (long long)value);
     struct ofl_c_value result = {OFL_TYPE_INTEGER, kind, text};
     if (kind < 4) {
         result.text = ofl_arena_format(builder->arena, "((%s) %s)", ofl_c_type(OFL_TYPE_INTEGER, kind), text);
@@ -95,7 +95,7 @@ static struct ofl_c_value integer_literal(struct ofl_kernel_builder *builder, co
     if (ofl_c_type(OFL_TYPE_INTEGER, kind) == NULL || expr->as.literal.value > INT64_MAX) {
         return ofl_kernel_refuse(builder, expr->span, "an integer constant of kind %d", kind);
     }
-    return integer_value(builder, (int64_t) expr->as.literal.value, kind);
+    return integer_value(builder, (int64_t)expr->as.literal.value, kind);
 }
 
 /* Rounded to its kind here and written with as many digits as bring back the same value. */
@@ -118,7 +118,8 @@ static struct ofl_c_value real_literal(struct ofl_kernel_builder *builder, const
     }
     struct ofl_c_value result = {OFL_TYPE_REAL, kind, NULL};
     char decimal[64];
-    snprintf(decimal, sizeof decimal, kind == 8 ? "%.17g" : "%.9g", kind == 8 ? strtod(text, NULL) : (double) strtof(text, NULL));
+    snprintf(decimal, sizeof decimal, kind == 8 ? "%.17g" : "%.9g",
+             kind == 8 ? strtod(text, NULL) : (double)strtof(text, NULL));
     bool plain = strpbrk(decimal, ".en") == NULL;
     result.text = ofl_arena_format(builder->arena, "%s%s%s", decimal, plain ? ".0" : "", kind == 8 ? "" : "f");
     return strchr(decimal, 'n') != NULL ? ofl_kernel_refuse(builder, expr->span, "a real constant out of range")
@@ -136,8 +137,9 @@ static struct ofl_c_value named_constant(struct ofl_kernel_builder *builder, con
                                          const struct ofl_symbol *symbol)
 {
     int64_t value = symbol->integer;
-    bool integer = symbol->has_integer || (symbol->rank == 0 && symbol->type.kind_of == OFL_TYPE_INTEGER &&
-                                           ofl_constant_integer(builder->rewriter->modules, builder->scope, expr, &value));
+    bool integer =
+        symbol->has_integer || (symbol->rank == 0 && symbol->type.kind_of == OFL_TYPE_INTEGER &&
+                                ofl_constant_integer(builder->rewriter->modules, builder->scope, expr, &value));
     if (!integer) {
         return nothing; /* passed as a scalar: the host compiler knows its value */
     }
@@ -234,8 +236,8 @@ static struct ofl_c_value element_value(struct ofl_kernel_builder *builder, cons
             return ofl_kernel_refuse(builder, arg->value->span, "a subscript that is not an integer");
         }
         subscript = ofl_kernel_convert(builder, subscript, OFL_TYPE_INTEGER, 8);
-        ofl_text_print(&text, "%s%s * ofl_%s_%u", dimension == 0 ? "" : " + ", subscript.text,
-                       array->c_name, dimension + 1);
+        ofl_text_print(&text, "%s%s * ofl_%s_%u", dimension == 0 ? "" : " + ", subscript.text, array->c_name,
+                       dimension + 1);
         dimension++;
     }
     if (dimension != array->symbol->rank) {
@@ -267,8 +269,8 @@ static struct ofl_c_value call_value(struct ofl_kernel_builder *builder, const s
         return ofl_kernel_refuse(builder, expr->span, "a call of '%s'", base->as.name.name->text);
     }
     if (symbol == NULL && builder->scope->open) {
-        return ofl_kernel_refuse(builder, expr->span,
-                                 "'%s', which may be from a module that is not in this file,", base->as.name.name->text);
+        return ofl_kernel_refuse(builder, expr->span, "'%s', which may be from a module that is not in this file,",
+                                 base->as.name.name->text);
     }
     return ofl_kernel_intrinsic(builder, expr);
 }

@@ -14,7 +14,7 @@ static const struct ofl_c_value nothing;
 enum { MAX_CHAIN = 32 };
 
 /* x**n is x**chain[n] * x**(n - chain[n]). */
-static const unsigned char chain[MAX_CHAIN + 1] = {0, 1,  1,  2, 2,  3,  3,  4,  4,  6,  5,  6,  6,  10, 7,  9, 8,
+static const unsigned char chain[MAX_CHAIN + 1] = {0,  1, 1,  2,  2,  3,  3,  4,  4,  6,  5,  6,  6,  10, 7,  9, 8,
                                                    16, 9, 16, 10, 12, 11, 13, 12, 17, 13, 18, 14, 24, 15, 26, 16};
 
 static bool constant_exponent(struct ofl_kernel_builder *builder, const struct ofl_expr *expr, int64_t *value)
@@ -28,7 +28,7 @@ static void add_products(struct ofl_text *text, unsigned n, uint64_t *made)
     if (n == 1 || (*made >> n & 1) != 0) {
         return;
     }
-    *made |= (uint64_t) 1 << n;
+    *made |= (uint64_t)1 << n;
     unsigned one = chain[n], other = n - one;
     add_products(text, one, made);
     add_products(text, other, made);
@@ -38,7 +38,7 @@ static void add_products(struct ofl_text *text, unsigned n, uint64_t *made)
 static struct ofl_c_value constant_power(struct ofl_kernel_builder *builder, const struct ofl_expr *expr,
                                          struct ofl_c_value base, int64_t n)
 {
-    uint64_t size = n < 0 ? -(uint64_t) n : (uint64_t) n;
+    uint64_t size = n < 0 ? -(uint64_t)n : (uint64_t)n;
     if (base.type == OFL_TYPE_REAL && size > MAX_CHAIN) {
         return ofl_kernel_refuse(builder, expr->span, "a real power with a constant exponent above %d", MAX_CHAIN);
     }
@@ -46,10 +46,9 @@ static struct ofl_c_value constant_power(struct ofl_kernel_builder *builder, con
         return ofl_kernel_convert(builder, (struct ofl_c_value){OFL_TYPE_INTEGER, 4, "1"}, base.type, base.kind);
     }
     if (base.type == OFL_TYPE_INTEGER) {
-        base.text = ofl_arena_format(builder->arena, "ofl_power_i%d(%s, %lldLL)", base.kind, base.text,
-                                     (long long) n);
+        base.text = ofl_arena_format(builder->arena, "ofl_power_i%d(%s, %lldLL)", base.kind, base.text, (long long)n);
     } else if (size > 1) {
-        base.text = ofl_arena_format(builder->arena, "ofl_power%d_%u(%s)", base.kind, (unsigned) size, base.text);
+        base.text = ofl_arena_format(builder->arena, "ofl_power%d_%u(%s)", base.kind, (unsigned)size, base.text);
     }
     if (base.type == OFL_TYPE_REAL && n < 0) {
         base.text = ofl_arena_format(builder->arena, "(%s / %s)", base.kind == 8 ? "1.0" : "1.0f", base.text);
@@ -75,7 +74,8 @@ struct ofl_c_value ofl_kernel_power(struct ofl_kernel_builder *builder, const st
         int kind = base.type == OFL_TYPE_REAL && base.kind > exponent.kind ? base.kind : exponent.kind;
         base = ofl_kernel_convert(builder, base, OFL_TYPE_REAL, kind);
         exponent = ofl_kernel_convert(builder, exponent, OFL_TYPE_REAL, kind);
-        base.text = ofl_arena_format(builder->arena, "%s(%s, %s)", kind == 8 ? "pow" : "powf", base.text, exponent.text);
+        base.text =
+            ofl_arena_format(builder->arena, "%s(%s, %s)", kind == 8 ? "pow" : "powf", base.text, exponent.text);
         return base;
     }
     if (base.type == OFL_TYPE_INTEGER) {
@@ -84,8 +84,8 @@ struct ofl_c_value ofl_kernel_power(struct ofl_kernel_builder *builder, const st
         base.text = ofl_arena_format(builder->arena, "ofl_power_i%d(%s, %s)", kind, base.text, exponent.text);
         return base;
     }
-    base.text = ofl_arena_format(builder->arena, "ofl_power%d_%s(%s, %s)", base.kind, exponent.kind == 8 ? "long" : "int",
-                                 base.text, exponent.text);
+    base.text = ofl_arena_format(builder->arena, "ofl_power%d_%s(%s, %s)", base.kind,
+                                 exponent.kind == 8 ? "long" : "int", base.text, exponent.text);
     return base;
 }
 
@@ -133,7 +133,7 @@ static const struct intrinsic *find_intrinsic(const char *name)
  * and anint, the default kind for real. */
 static const struct conversion {
     const char *name;
-    enum ofl_type_kind type; /* of the result */
+    enum ofl_type_kind type;   /* of the result */
     const char *real4, *real8; /* applied to a real argument before the conversion; NULL: nothing */
     bool keeps_kind;
     int kind;
@@ -162,14 +162,15 @@ static struct ofl_c_value convert(struct ofl_kernel_builder *builder, const stru
     if (value.text == NULL) {
         return nothing;
     }
-    if (arg->next != NULL && !ofl_constant_integer(builder->rewriter->modules, builder->scope, arg->next->value, &kind)) {
+    if (arg->next != NULL &&
+        !ofl_constant_integer(builder->rewriter->modules, builder->scope, arg->next->value, &kind)) {
         return ofl_kernel_refuse(builder, arg->next->span, "a kind whose value is not known in this file");
     }
     const char *function = value.kind == 8 ? conversion->real8 : conversion->real4;
     if (value.type == OFL_TYPE_REAL && function != NULL) {
         value.text = ofl_arena_format(builder->arena, "%s(%s)", function, value.text);
     }
-    int wanted = kind != 0 ? (int) kind : conversion->keeps_kind ? value.kind : conversion->kind;
+    int wanted = kind != 0 ? (int)kind : conversion->keeps_kind ? value.kind : conversion->kind;
     if (ofl_c_type(conversion->type, wanted) == NULL) {
         return ofl_kernel_refuse(builder, call->span, "a result of kind %d", wanted);
     }
@@ -196,10 +197,9 @@ struct ofl_c_value ofl_kernel_intrinsic(struct ofl_kernel_builder *builder, cons
     struct ofl_c_value result = nothing;
     int count = 0;
     for (const struct ofl_arg *arg = call->as.call.args; arg != NULL; arg = arg->next, count++) {
-        struct ofl_c_value value =
-            arg->value == NULL || arg->keyword.name != NULL
-                ? ofl_kernel_refuse(builder, arg->span, "an argument by keyword of '%s'", name)
-                : ofl_kernel_expr(builder, arg->value);
+        struct ofl_c_value value = arg->value == NULL || arg->keyword.name != NULL
+                                       ? ofl_kernel_refuse(builder, arg->span, "an argument by keyword of '%s'", name)
+                                       : ofl_kernel_expr(builder, arg->value);
         if (value.text == NULL) {
             return nothing;
         }

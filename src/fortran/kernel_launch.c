@@ -5,8 +5,8 @@
  * subroutine itself, behind the last program unit, hands each argument to the run-time library (see
  * <gpu-offload/loops.h>); arrays go through both calls as descriptors, without copies.
  *
- * The image is a constant of a third subroutine, which also starts the run, in pieces of at most PIECE words, since compilers limit the length
- * of a statement. */
+ * The image is a constant of a third subroutine, which also starts the run, in pieces of at most PIECE words, since
+ * compilers limit the length of a statement. */
 #include "fortran/kernel.h"
 
 #include <gpu-offload/loops.h>
@@ -97,8 +97,9 @@ static void add_presence_tests(struct ofl_lines *lines, const struct ofl_kernel 
     for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
         bool pointer = OFL_HAS(array->symbol, POINTER);
         if (pointer || OFL_HAS(array->symbol, ALLOCATABLE)) {
-            ofl_line_add(lines, "if (.not. %s(%s)) call ofl_loops_missing(%s, %s)", pointer ? "associated" : "allocated",
-                         array->name->text, where, text_constant(array->name->text, lines->arena));
+            ofl_line_add(lines, "if (.not. %s(%s)) call ofl_loops_missing(%s, %s)",
+                         pointer ? "associated" : "allocated", array->name->text, where,
+                         text_constant(array->name->text, lines->arena));
         }
     }
 }
@@ -133,8 +134,7 @@ static void replace_loop(struct ofl_rewriter *rewriter, const struct ofl_kernel 
     ofl_line_add(&lines, "%sfirst = %slimit", p, p);
     ofl_line_add(&lines, "%slimit = %s", p, ofl_rewrite_flat(rewriter, index->upper->span));
     ofl_line_add(&lines, "%slast = %slimit", p, p);
-    ofl_line_add(&lines, "%slimit = %s", p,
-                 index->step == NULL ? "1" : ofl_rewrite_flat(rewriter, index->step->span));
+    ofl_line_add(&lines, "%slimit = %s", p, index->step == NULL ? "1" : ofl_rewrite_flat(rewriter, index->step->span));
     ofl_line_add(&lines, "%sstep = %slimit", p, p);
     ofl_line_add(&lines, "if ((%slast - %sfirst + %sstep)/%sstep > 0) then", p, p, p, p);
     add_presence_tests(&lines, kernel, text_constant(place_text(rewriter, kernel), rewriter->arena));
@@ -270,6 +270,6 @@ void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, 
     ofl_line_add(lines, "integer(8), parameter :: image(%zu) = [%s]", words, names.bytes);
     /* A positive number of 63 bits out of the name's 64. */
     ofl_line_add(lines, "call ofl_loops_run(loop, first, step, trips, image, %zu_8, %" PRIu64 "_8)", bytes,
-                 (uint64_t) strtoull(suffix, NULL, 16) >> 1);
+                 (uint64_t)strtoull(suffix, NULL, 16) >> 1);
     ofl_line_add(lines, "end subroutine");
 }

@@ -67,8 +67,8 @@ static void check_index(const struct check *check, const struct ofl_expr *target
     }
     for (const struct ofl_index *index = check->stmt->as.loop.indices; index != NULL; index = index->next) {
         if (index->ident.name == target->as.name.name) {
-            ofl_diag_error(check->diagnostics, target->span, "'%s' is an index of the do concurrent loop and cannot change",
-                           index->ident.name->text);
+            ofl_diag_error(check->diagnostics, target->span,
+                           "'%s' is an index of the do concurrent loop and cannot change", index->ident.name->text);
             ofl_diag_note(check->diagnostics, index->span, "the index is here");
         }
     }
@@ -88,8 +88,7 @@ static bool in_block(const struct check *check, const struct ofl_stmt *stmt)
 static void check_leaving(const struct check *check, const struct ofl_stmt *stmt)
 {
     const struct ofl_stmt *target = target_of(stmt);
-    bool leaves = target == NULL || !is_inside(check, target) ||
-                  (stmt->kind == OFL_STMT_EXIT && target == check->stmt);
+    bool leaves = target == NULL || !is_inside(check, target) || (stmt->kind == OFL_STMT_EXIT && target == check->stmt);
     if (leaves) {
         ofl_diag_error(check->diagnostics, stmt->span, "'%s' leaves the do concurrent loop", ofl_stmt_text(stmt->kind));
         add_note(check);

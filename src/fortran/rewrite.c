@@ -30,13 +30,13 @@ void ofl_text_print(struct ofl_text *text, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(small, sizeof small, format, arguments);
     va_end(arguments);
-    if (length >= (int) sizeof small) {
+    if (length >= (int)sizeof small) {
         va_start(arguments, format);
         bytes = large = vasprintf(&large, format, arguments) < 0 ? NULL : large;
         va_end(arguments);
     }
     if (length >= 0 && bytes != NULL) {
-        ofl_text_add(text, bytes, (size_t) length);
+        ofl_text_add(text, bytes, (size_t)length);
     }
     free(large);
 }
@@ -49,7 +49,7 @@ void ofl_line_add(struct ofl_lines *lines, const char *format, ...)
     int length = vasprintf(&bytes, format, arguments);
     va_end(arguments);
     struct ofl_line *line = OFL_NEW(lines->arena, struct ofl_line);
-    line->text = ofl_arena_text(lines->arena, length < 0 ? "" : bytes, length < 0 ? 0 : (size_t) length);
+    line->text = ofl_arena_text(lines->arena, length < 0 ? "" : bytes, length < 0 ? 0 : (size_t)length);
     line->at = lines->at;
     free(bytes);
     if (lines->last == NULL) {
@@ -133,7 +133,7 @@ static void note_units(struct ofl_rewriter *rewriter, const struct ofl_unit *uni
 
 static int compare_positions(const void *left, const void *right)
 {
-    ofl_pos a = *(const ofl_pos *) left, b = *(const ofl_pos *) right;
+    ofl_pos a = *(const ofl_pos *)left, b = *(const ofl_pos *)right;
     return (a > b) - (a < b);
 }
 
@@ -177,7 +177,7 @@ static bool no_statement(const char *line, const char *end, bool fixed)
 
 static const char *next_line(const char *at, const char *end)
 {
-    const char *line = memchr(at, '\n', (size_t) (end - at));
+    const char *line = memchr(at, '\n', (size_t)(end - at));
     return line == NULL ? end : line + 1;
 }
 
@@ -218,7 +218,7 @@ static unsigned column_of(const struct reader *reader)
     while (line > reader->start && line[-1] != '\n') {
         line--;
     }
-    return (unsigned) (reader->at - line) + 1;
+    return (unsigned)(reader->at - line) + 1;
 }
 
 /* Goes to the continuation of the statement on a later line. */
@@ -233,8 +233,8 @@ static void to_continuation(struct reader *reader)
         while (tab < reader->end && *tab == ' ') {
             tab++;
         }
-        size_t skip = tab < reader->end && *tab == '\t' && tab - reader->at < 6 ? (size_t) (tab - reader->at) + 2 : 6;
-        reader->at += (size_t) (reader->end - reader->at) < skip ? (size_t) (reader->end - reader->at) : skip;
+        size_t skip = tab < reader->end && *tab == '\t' && tab - reader->at < 6 ? (size_t)(tab - reader->at) + 2 : 6;
+        reader->at += (size_t)(reader->end - reader->at) < skip ? (size_t)(reader->end - reader->at) : skip;
         return;
     }
     const char *text = reader->at;
@@ -276,7 +276,7 @@ static int read_character(struct reader *reader)
         } else if (c == '\'' || c == '"') {
             reader->quote = c;
         }
-        return (unsigned char) c;
+        return (unsigned char)c;
     }
     return -1;
 }
@@ -294,7 +294,7 @@ const char *ofl_rewrite_flat(const struct ofl_rewriter *rewriter, struct ofl_spa
     bool blank = false;
     ofl_text_add(&text, "", 0);
     while ((c = read_character(&reader)) >= 0) {
-        char byte = (char) c;
+        char byte = (char)c;
         bool space = (byte == ' ' || byte == '\t') && reader.quote == '\0';
         if (space && blank) {
             continue;
@@ -318,7 +318,7 @@ static void add_edit(struct ofl_rewriter *rewriter, struct ofl_edit edit)
         rewriter->edits = edits;
         rewriter->edit_capacity = capacity;
     }
-    edit.order = (unsigned) rewriter->edit_count;
+    edit.order = (unsigned)rewriter->edit_count;
     rewriter->edits[rewriter->edit_count++] = edit;
 }
 
@@ -334,8 +334,8 @@ void ofl_rewrite_edit(struct ofl_rewriter *rewriter, ofl_pos begin, ofl_pos end,
 {
     const struct ofl_source *source = ofl_source_at(rewriter->sources, end);
     ofl_pos after = nearest(rewriter->boundaries.begins, rewriter->boundaries.begin_count, end, true);
-    bool resumes = after != 0 && after <= source->base + source->length &&
-                   semicolon_between(rewriter, source, end, after);
+    bool resumes =
+        after != 0 && after <= source->base + source->length && semicolon_between(rewriter, source, end, after);
     add_edit(rewriter, (struct ofl_edit){.begin = begin == end ? begin : after_neighbour(rewriter, begin),
                                          .end = resumes ? after : end,
                                          .resumes = resumes,
@@ -344,10 +344,9 @@ void ofl_rewrite_edit(struct ofl_rewriter *rewriter, ofl_pos begin, ofl_pos end,
 
 void ofl_rewrite_insert(struct ofl_rewriter *rewriter, ofl_pos begin, const struct ofl_lines *lines)
 {
-    add_edit(rewriter, (struct ofl_edit){.begin = after_neighbour(rewriter, begin),
-                                         .end = begin,
-                                         .resumes = true,
-                                         .lines = lines->first});
+    add_edit(rewriter,
+             (struct ofl_edit){
+                 .begin = after_neighbour(rewriter, begin), .end = begin, .resumes = true, .lines = lines->first});
 }
 
 static int compare_edits(const void *left, const void *right)
@@ -401,11 +400,15 @@ static void put_line(struct output *output, const char *line)
     bool fixed = is_fixed(output->rewriter);
     size_t left = strlen(line), digits = strspn(line, "0123456789");
     size_t limit = fixed ? options->fixed_line_length : options->free_line_length;
+    if (*line == '!') { /* a directive begins in the first column */
+        ofl_text_print(&output->text, "%s\n", line);
+        return;
+    }
     if (!fixed) {
         limit = limit == 0 || limit > 132 ? 132 : limit;
     }
     if (fixed) {
-        ofl_text_print(&output->text, "%-6.*s", (int) digits, line); /* the label's columns */
+        ofl_text_print(&output->text, "%-6.*s", (int)digits, line); /* the label's columns */
         line += digits;
         left -= digits;
     }
@@ -439,7 +442,7 @@ static uint32_t resume(struct output *output, const struct ofl_source *source, u
     const char *at = source->text + offset, *end = source->text + source->length;
     if (!shared) {
         at = next_line(at, end);
-        offset = (uint32_t) (at - source->text);
+        offset = (uint32_t)(at - source->text);
         if (at < end) {
             put_marker(output, source->base + offset);
         }
@@ -453,7 +456,7 @@ static uint32_t resume(struct output *output, const struct ofl_source *source, u
     if (is_fixed(output->rewriter) && column < 6) {
         column = 6;
     }
-    ofl_text_print(&output->text, "%*s", (int) column, "");
+    ofl_text_print(&output->text, "%*s", (int)column, "");
     return offset;
 }
 

@@ -66,8 +66,8 @@ struct ofl_rewriter {
     struct ofl_edit *edits;
     size_t edit_count, edit_capacity;
     struct ofl_boundaries boundaries;
-    unsigned loops;              /* parallel loops seen */
-    struct ofl_lines appended;   /* program units behind the last one */
+    unsigned loops;            /* parallel loops seen */
+    struct ofl_lines appended; /* program units behind the last one */
 };
 
 void ofl_rewrite_start(struct ofl_rewriter *rewriter, const struct ofl_file *file, const struct ofl_sources *sources,
@@ -86,8 +86,11 @@ const char *ofl_rewrite_flat(const struct ofl_rewriter *rewriter, struct ofl_spa
 /* Where a statement begins, its label and construct name included. */
 ofl_pos ofl_stmt_begin(const struct ofl_stmt *stmt);
 
-/* Replaces one do concurrent by nested do loops on the CPU (rewrite_loop.c).  Loops in its body are not touched. */
-void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt, const struct ofl_unit *unit);
+/* Replaces one do concurrent by nested do loops on the CPU (rewrite_loop.c).  Loops in its body are not touched.
+ * `directives` is the first of the `!GCC$` directives right before it, or NULL; the innermost loop
+ * gets them. */
+void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt, const struct ofl_unit *unit,
+                         const struct ofl_stmt *directives);
 
 /* Whether the body of a do concurrent cannot change what its mask reads in another iteration, so that the mask may be
  * evaluated at each iteration (rewrite_mask.c). */

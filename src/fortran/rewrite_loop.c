@@ -39,8 +39,9 @@ struct loop {
     const char *p; /* the prefix */
     bool stored_mask;
     bool inner_block; /* a local of derived type: default initialisation in each iteration */
-    struct ofl_lines outer, set, inner, start; /* declarations, their values, inner declarations, start of an iteration */
-    struct ofl_lines fresh;                    /* declarations in a block of the iteration */
+    struct ofl_lines outer, set, inner,
+        start;              /* declarations, their values, inner declarations, start of an iteration */
+    struct ofl_lines fresh; /* declarations in a block of the iteration */
 };
 
 static const char *flat(const struct loop *loop, struct ofl_span span)
@@ -74,7 +75,8 @@ static void require_intrinsic(struct loop *loop, const char *name, struct ofl_sp
 
 /* ---- Indices ---- */
 
-/* The limit as the loop statement names it: a literal itself, else a variable that gets its value in the outer block. */
+/* The limit as the loop statement names it: a literal itself, else a variable that gets its value in the outer block.
+ */
 static const char *limit_name(struct loop *loop, const struct ofl_expr *expr, const char *what, unsigned number)
 {
     if (is_literal(expr)) {
@@ -313,7 +315,8 @@ static const char *initial_values(const struct loop *loop)
             continue;
         }
         for (const struct ofl_ident_list *name = clause->names; name != NULL; name = name->next) {
-            const struct ofl_symbol *symbol = ofl_scope_find_or_implicit(loop->rewriter->modules, loop->scope, &name->ident);
+            const struct ofl_symbol *symbol =
+                ofl_scope_find_or_implicit(loop->rewriter->modules, loop->scope, &name->ident);
             if (symbol != NULL && !OFL_HAS(symbol, POINTER)) {
                 ofl_text_print(&text, "%s%si_%s => %s", text.length > 0 ? ", " : "", loop->p, name->ident.name->text,
                                name->ident.name->text);
@@ -431,7 +434,21 @@ static bool shares_terminal(const struct ofl_stmt *stmt)
            (label != 0 && outer != NULL && outer->kind == OFL_STMT_DO && outer->as.loop.terminal.value == label);
 }
 
-void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt, const struct ofl_unit *unit)
+/* Repeats the directives before the innermost loop. */
+static void add_directives(const struct loop *loop, struct ofl_lines *lines, const struct ofl_stmt *directives)
+{
+    const struct ofl_rewriter *rewriter = loop->rewriter;
+    for (const struct ofl_stmt *stmt = directives; stmt != NULL && stmt != loop->stmt; stmt = stmt->next) {
+        size_t length;
+        const char *text = ofl_span_text(rewriter->sources, stmt->span, &length);
+        lines->at = stmt->span.begin;
+        ofl_line_add(lines, "!%.*s", (int)length - 1, text + 1);
+    }
+    lines->at = loop->stmt->span.begin;
+}
+
+void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt, const struct ofl_unit *unit,
+                         const struct ofl_stmt *directives)
 {
     const struct ofl_loop *do_loop = &stmt->as.loop;
     struct loop loop = {.rewriter = rewriter, .stmt = stmt, .loop = do_loop, .p = rewriter->prefix};
@@ -476,7 +493,9 @@ void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *s
     if (loop.stored_mask) {
         add_mask_pass(&loop, &lines, controls, count);
     }
-    add_do_statements(&lines, controls, count, stmt->construct.name == NULL ? NULL : stmt->construct.name->text);
+    add_do_statements(&lines, controls + 1, count - 1, NULL);
+    add_directives(&loop, &lines, directives);
+    add_do_statements(&lines, controls, 1, stmt->construct.name == NULL ? NULL : stmt->construct.name->text);
     if (loop.stored_mask) {
         ofl_line_add(&lines, "%sat = %sat + 1", loop.p, loop.p);
         ofl_line_add(&lines, "if (.not. %smask(%sat)) cycle", loop.p, loop.p);

@@ -32,10 +32,10 @@ static bool is_index(const struct ofl_loop *loop, const struct ofl_name *name)
 /* Intrinsic functions that read nothing but their arguments and depend on nothing else. */
 static bool is_plain_intrinsic(const struct ofl_name *name)
 {
-    static const char *const names[] = {"abs",  "all",  "any",  "btest", "count", "exp", "iand", "ieor",  "int",
-                                        "ior",  "ishft", "kind", "log",  "max",   "maxval", "min", "minval", "mod",
-                                        "modulo", "not", "real", "dble", "sign",  "size", "sqrt", "sum",   "ubound",
-                                        "lbound", "nint", "floor", "ceiling"};
+    static const char *const names[] = {"abs",    "all", "any",    "btest",  "count", "exp",   "iand",   "ieor",
+                                        "int",    "ior", "ishft",  "kind",   "log",   "max",   "maxval", "min",
+                                        "minval", "mod", "modulo", "not",    "real",  "dble",  "sign",   "size",
+                                        "sqrt",   "sum", "ubound", "lbound", "nint",  "floor", "ceiling"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name->text) == 0) {
             return true;
@@ -116,9 +116,8 @@ static bool check_write(struct ofl_stmt *stmt, void *context)
         if (base->kind != OFL_EXPR_NAME) {
             writes->harmless = false;
         } else if (base->as.name.name == writes->name) {
-            writes->harmless = writes->read != NULL && target->kind == OFL_EXPR_CALL &&
-                               target->as.call.base == base && same_subscripts(target, writes->read) &&
-                               names_every_index(writes->loop, target);
+            writes->harmless = writes->read != NULL && target->kind == OFL_EXPR_CALL && target->as.call.base == base &&
+                               same_subscripts(target, writes->read) && names_every_index(writes->loop, target);
         }
     }
     return writes->harmless;

@@ -16,6 +16,7 @@
 struct parallel {
     const struct ofl_stmt *stmt;
     const struct ofl_unit *unit;
+    const struct ofl_stmt *directives; /* `!GCC$` lines right before it; NULL if there are none */
 };
 
 struct translation {
@@ -27,9 +28,11 @@ struct translation {
     struct ofl_rewriter rewriter;
     struct parallel *loops; /* in source order, a nested one behind the one around it */
     size_t count, capacity;
-    const struct ofl_unit *unit; /* during the walk */
+    const struct ofl_unit *unit;       /* during the walk */
+    const struct ofl_stmt *directives; /* during the walk: the first of those just seen */
+    const struct ofl_stmt *previous;
     bool launches;
-    bool hidden;                 /* a statement with an error could be a parallel loop */
+    bool hidden; /* a statement with an error could be a parallel loop */
 };
 
 void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc_command *command,
@@ -57,10 +60,25 @@ static bool is_omp_loop(const struct ofl_stmt *stmt)
     return strcmp(stmt->as.directive.sentinel->text, "omp") == 0;
 }
 
+/* Follows the directives that belong to the loop behind them. */
+static void note_directive(struct translation *translation, const struct ofl_stmt *stmt)
+{
+    bool adjacent = translation->previous != NULL && translation->previous->next == stmt;
+    bool gcc = stmt->kind == OFL_STMT_DIRECTIVE && strcmp(stmt->as.directive.sentinel->text, "gcc") == 0;
+    if (!adjacent) {
+        translation->directives = NULL;
+    }
+    if (gcc && translation->directives == NULL) {
+        translation->directives = stmt;
+    }
+    translation->previous = stmt;
+}
+
 static bool find_loop(struct ofl_stmt *stmt, void *context)
 {
     struct translation *translation = context;
     size_t length;
+    note_directive(translation, stmt);
     if (stmt->kind == OFL_STMT_ERROR) {
         const char *text = ofl_span_text(&translation->translator->sources, stmt->span, &length);
         translation->hidden |= text == NULL || memmem(text, length, "concurrent", 10) != NULL ||
@@ -73,6 +91,7 @@ static bool find_loop(struct ofl_stmt *stmt, void *context)
         translation->hidden = true;
     }
     if (stmt->kind != OFL_STMT_DO || stmt->as.loop.form != OFL_LOOP_CONCURRENT) {
+        translation->directives = stmt->kind == OFL_STMT_DIRECTIVE ? translation->directives : NULL;
         return true;
     }
     if (translation->count == translation->capacity) {
@@ -84,7 +103,8 @@ static bool find_loop(struct ofl_stmt *stmt, void *context)
         translation->loops = loops;
         translation->capacity = capacity;
     }
-    translation->loops[translation->count++] = (struct parallel){stmt, translation->unit};
+    translation->loops[translation->count++] = (struct parallel){stmt, translation->unit, translation->directives};
+    translation->directives = NULL;
     return true;
 }
 
@@ -107,6 +127,15 @@ static void report(const struct translation *translation, const struct ofl_stmt 
     }
 }
 
+/* Takes out directives that would now stand before a block. */
+static void drop_directives(struct translation *translation, const struct parallel *loop)
+{
+    struct ofl_lines none = {.arena = translation->translator->arena};
+    for (const struct ofl_stmt *stmt = loop->directives; stmt != NULL && stmt != loop->stmt; stmt = stmt->next) {
+        ofl_rewrite_edit(&translation->rewriter, stmt->span.begin, stmt->span.end, &none);
+    }
+}
+
 /* Rewrites the loop at `index` for the CPU, and first those in its body; returns the index of the next one outside. */
 static size_t rewrite_on_host(struct translation *translation, size_t index, const char *why)
 {
@@ -116,7 +145,8 @@ static size_t rewrite_on_host(struct translation *translation, size_t index, con
     while (next < translation->count && translation->loops[next].stmt->span.begin < loop->stmt->whole.end) {
         next = rewrite_on_host(translation, next, why);
     }
-    ofl_rewrite_on_host(&translation->rewriter, loop->stmt, loop->unit);
+    drop_directives(translation, loop);
+    ofl_rewrite_on_host(&translation->rewriter, loop->stmt, loop->unit, loop->directives);
     return next;
 }
 
@@ -127,10 +157,10 @@ static const char *unique_suffix(const struct translation *translation, const ch
     const char *texts[] = {translation->file->source->path, translation->file->source->text, source};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (const char *c = texts[i]; *c != '\0'; c++) {
-            hash = (hash ^ (unsigned char) *c) * 1099511628211u;
+            hash = (hash ^ (unsigned char)*c) * 1099511628211u;
         }
     }
-    return ofl_arena_format(translation->translator->arena, "%016llx", (unsigned long long) hash);
+    return ofl_arena_format(translation->translator->arena, "%016llx", (unsigned long long)hash);
 }
 
 /* Compiles the kernels and puts launches in the places of their loops. */
@@ -176,20 +206,27 @@ static void decide_all(struct translation *translation)
     for (size_t index = 0; index < translation->count;) {
         const struct parallel *loop = &translation->loops[index];
         struct ofl_blocker blocker = ofl_unsupported_find(loop->stmt, loop->unit, translation->translator->arena);
-        if (blocker.what == NULL) {
+        if (translation->command->default_kinds != NULL) {
+            ofl_diag_unsupported(&translation->diagnostics, loop->stmt->span, "a loop on the device with %s",
+                                 translation->command->default_kinds);
+            index = next_outside(translation, index);
+        } else if (blocker.what == NULL) {
+            drop_directives(translation, loop);
             *last = ofl_kernel_make(&translation->rewriter, loop->stmt, loop->unit);
             last = *last == NULL ? last : &(*last)->next;
             index = next_outside(translation, index);
         } else if (translation->command->fallback || translation->command->show_kernels) {
-            ofl_diag_warning(&translation->diagnostics, blocker.span, "%s cannot run on the device, because %s; the loop runs on the CPU",
-                             blocker.what, blocker.why);
+            ofl_diag_warning(&translation->diagnostics, blocker.span,
+                             "%s cannot run on the device, because %s; the loop runs on the CPU", blocker.what,
+                             blocker.why);
             ofl_diag_note(&translation->diagnostics, loop->stmt->span, "the loop begins here");
             index = rewrite_on_host(translation, index,
                                     ofl_arena_format(translation->translator->arena, "on the CPU: %s", blocker.what));
         } else {
-            ofl_diag_error(&translation->diagnostics, blocker.span,
-                           "%s cannot run on the device, because %s (--gpu-allow-cpu-fallback sends the loop to the CPU)",
-                           blocker.what, blocker.why);
+            ofl_diag_error(
+                &translation->diagnostics, blocker.span,
+                "%s cannot run on the device, because %s (--gpu-allow-cpu-fallback sends the loop to the CPU)",
+                blocker.what, blocker.why);
             ofl_diag_note(&translation->diagnostics, loop->stmt->span, "the loop begins here");
             index = next_outside(translation, index);
         }
@@ -234,9 +271,9 @@ static const struct ofl_source *load(struct ofl_translator *translator, const st
     }
     if (source == NULL) {
         ofl_fc_error("cannot read %s: %s", input->argument,
-                     error == OFL_LOAD_TOO_LARGE    ? "the text and what it includes are too large"
+                     error == OFL_LOAD_TOO_LARGE   ? "the text and what it includes are too large"
                      : error == OFL_LOAD_DIRECTORY ? "it is a folder"
-                                                    : strerror(errno));
+                                                   : strerror(errno));
     }
     return source;
 }

@@ -1,7 +1,7 @@
 /* The check that decides whether a loop uses something that its device will never do: the table unsupported.def.
  *
- * It looks at the loop as it was written, at its body only; what called procedures do is not looked at yet, and does not
- * have to be: kernels call none. */
+ * It looks at the loop as it was written, at its body only; what called procedures do is not looked at yet, and does
+ * not have to be: kernels call none. */
 #ifndef OFL_FORTRAN_UNSUPPORTED_H
 #define OFL_FORTRAN_UNSUPPORTED_H
 

@@ -7,9 +7,9 @@
 
 /* An array as the kernel takes it. */
 struct ofl_loop_array {
-    uintptr_t zero;             /* address of the element with all subscripts 0, in the program's memory */
-    uintptr_t begin, end;       /* the bytes from its first element to behind its last one; equal if it is empty */
-    uintptr_t origin;           /* parameter of the kernel: `zero` in the device's copy */
+    uintptr_t zero;               /* address of the element with all subscripts 0, in the program's memory */
+    uintptr_t begin, end;         /* the bytes from its first element to behind its last one; equal if it is empty */
+    uintptr_t origin;             /* parameter of the kernel: `zero` in the device's copy */
     int64_t stride[CFI_MAX_RANK]; /* parameters of the kernel: in elements */
     int rank;
     unsigned element_bytes;

@@ -58,7 +58,7 @@ void ofl_loops_begin(int64_t *handle, const int64_t *version, const char *where,
                      const int64_t *device)
 {
     struct loop *loop = calloc(1, sizeof *loop);
-    const struct loop place = {.where = (char *) where};
+    const struct loop place = {.where = (char *)where};
     need(&place, loop);
     loop->where = need(&place, strdup(where));
     loop->kernel = need(&place, strdup(kernel));
@@ -66,12 +66,12 @@ void ofl_loops_begin(int64_t *handle, const int64_t *version, const char *where,
     if (*version != OFL_LOOPS_ABI) {
         stop(loop, "the program was compiled by another version of gpu-offload than its library has; compile it again");
     }
-    *handle = (int64_t) (intptr_t) loop;
+    *handle = (int64_t)(intptr_t)loop;
 }
 
 static struct loop *loop_of(const int64_t *handle)
 {
-    return (struct loop *) (intptr_t) *handle;
+    return (struct loop *)(intptr_t)*handle;
 }
 
 /* The next free element of a list that grows. */
@@ -89,12 +89,11 @@ static void add_array(struct loop *loop, const CFI_cdesc_t *descriptor, const in
 {
     loop->arrays = grow(loop, loop->arrays, loop->array_count, &loop->array_capacity, sizeof *loop->arrays);
     struct ofl_loop_array *array = &loop->arrays[loop->array_count++];
-    *array = (struct ofl_loop_array){.rank = descriptor->rank,
-                                     .element_bytes = (unsigned) *element_bytes,
-                                     .written = written};
-    uintptr_t base = (uintptr_t) descriptor->base_addr;
+    *array = (struct ofl_loop_array){
+        .rank = descriptor->rank, .element_bytes = (unsigned)*element_bytes, .written = written};
+    uintptr_t base = (uintptr_t)descriptor->base_addr;
     array->begin = array->zero = base;
-    array->end = base + (uintptr_t) *element_bytes;
+    array->end = base + (uintptr_t)*element_bytes;
     bool empty = false;
     for (int d = 0; d < array->rank; d++) {
         int64_t extent = descriptor->dim[d].extent, bytes = descriptor->dim[d].sm;
@@ -102,10 +101,10 @@ static void add_array(struct loop *loop, const CFI_cdesc_t *descriptor, const in
             stop(loop, "the elements of '%s' do not lie a multiple of their size apart: not yet implemented", name);
         }
         array->stride[d] = bytes / *element_bytes;
-        array->zero -= (uintptr_t) (lower[d] * bytes);
+        array->zero -= (uintptr_t)(lower[d] * bytes);
         empty |= extent <= 0;
-        array->begin += bytes < 0 && extent > 0 ? (uintptr_t) ((extent - 1) * bytes) : 0;
-        array->end += bytes > 0 && extent > 0 ? (uintptr_t) ((extent - 1) * bytes) : 0;
+        array->begin += bytes < 0 && extent > 0 ? (uintptr_t)((extent - 1) * bytes) : 0;
+        array->end += bytes > 0 && extent > 0 ? (uintptr_t)((extent - 1) * bytes) : 0;
     }
     if (base == 0 && !empty) {
         ofl_loops_missing(loop->where, name);
@@ -117,7 +116,7 @@ static void add_array(struct loop *loop, const CFI_cdesc_t *descriptor, const in
 
 void ofl_loops_missing(const char *where, const char *name)
 {
-    const struct loop loop = {.where = (char *) where};
+    const struct loop loop = {.where = (char *)where};
     stop(&loop, "Array '%s' is not allocated", name);
 }
 
@@ -136,7 +135,7 @@ void ofl_loops_array_write(int64_t *handle, CFI_cdesc_t *array, const int64_t *l
 void ofl_loops_scalar(int64_t *handle, const void *value, const int64_t *bytes)
 {
     struct loop *loop = loop_of(handle);
-    (void) bytes; /* the kernel knows */
+    (void)bytes; /* the kernel knows */
     loop->scalars = grow(loop, loop->scalars, loop->scalar_count, &loop->scalar_capacity, sizeof *loop->scalars);
     loop->scalars[loop->scalar_count++] = (struct scalar){value};
 }
@@ -188,7 +187,7 @@ static void **parameters(struct loop *loop, const int64_t *const *control)
     size_t count = 3 + loop->array_count * (1 + CFI_MAX_RANK) + loop->scalar_count, used = 0;
     void **list = need(loop, malloc(count * sizeof *list));
     for (int i = 0; i < 3; i++) {
-        list[used++] = (void *) control[i];
+        list[used++] = (void *)control[i];
     }
     for (size_t i = 0; i < loop->array_count; i++) {
         list[used++] = &loop->arrays[i].origin;
@@ -197,7 +196,7 @@ static void **parameters(struct loop *loop, const int64_t *const *control)
         }
     }
     for (size_t i = 0; i < loop->scalar_count; i++) {
-        list[used++] = (void *) loop->scalars[i].value;
+        list[used++] = (void *)loop->scalars[i].value;
     }
     return list;
 }
@@ -212,7 +211,7 @@ static void place_arrays(void *context)
 
 static void launch(struct loop *loop, const int64_t *const *control)
 {
-    uint64_t blocks = ((uint64_t) *control[2] + THREADS - 1) / THREADS;
+    uint64_t blocks = ((uint64_t)*control[2] + THREADS - 1) / THREADS;
     loop->regions = need(loop, malloc((loop->array_count + 1) * sizeof *loop->regions));
     loop->region_count = ofl_loops_regions(loop->arrays, loop->array_count, loop->regions);
     struct ofl_kernel_work work = {
@@ -222,7 +221,7 @@ static void launch(struct loop *loop, const int64_t *const *control)
         .name = loop->kernel,
         .regions = loop->regions,
         .region_count = loop->region_count,
-        .blocks = (uint32_t) (blocks < MAX_BLOCKS ? blocks : MAX_BLOCKS),
+        .blocks = (uint32_t)(blocks < MAX_BLOCKS ? blocks : MAX_BLOCKS),
         .threads = THREADS,
         .arguments = parameters(loop, control),
         .bind = place_arrays,
@@ -242,8 +241,8 @@ void ofl_loops_run(int64_t *handle, const int64_t *first, const int64_t *step, c
 {
     struct loop *loop = loop_of(handle);
     loop->image = image;
-    loop->image_bytes = (size_t) *bytes;
-    loop->identity = (uint64_t) *identity;
+    loop->image_bytes = (size_t)*bytes;
+    loop->identity = (uint64_t)*identity;
     const int64_t *const control[] = {first, step, trips};
     if (*trips > 0) {
         start_device(loop);

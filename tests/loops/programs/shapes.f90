@@ -98,6 +98,7 @@ if (any(v == -99)) error stop 10
 x = 1
 call inside_pure(x)
 if (any(x /= [-1, 1, -1, 1, -1, 1, -1])) error stop 11
+!GCC$ ivdep
 named: do concurrent (i = 1:20)
   w(i) = i
   w(i) = w(i) + w(i)/2; v(i) = -w(i)

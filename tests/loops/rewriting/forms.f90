@@ -99,5 +99,11 @@ do k = 1, 2
   end do
 end do
 if (any(a /= [(2*i, i = 1, 10)])) error stop 14
+!GCC$ ivdep
+!GCC$ unroll 2
+do concurrent (i = 1:2, j = 1:2)
+  b(i, j) = -i*j
+end do
+if (any(b(1:2, 1:2) /= reshape([-1, -2, -2, -4], [2, 2]))) error stop 15
 print *, 'ok'
 end program

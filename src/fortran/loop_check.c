@@ -1,9 +1,13 @@
-/* The constraints of do concurrent that need no types; see loop_check.h. */
+/* The constraints of do concurrent; see loop_check.h. */
 #include "fortran/loop_check.h"
+#include "fortran/names.h"
 
 struct check {
     const struct ofl_stmt *stmt; /* the do concurrent */
+    const struct ofl_unit *unit;
     struct ofl_diagnostics *diagnostics;
+    bool default_none;
+    struct ofl_scope *scope; /* of the statement that is looked at */
 };
 
 static void add_note(const struct check *check)
@@ -171,9 +175,87 @@ static void check_localities(const struct check *check)
     }
 }
 
-void ofl_loop_check(const struct ofl_stmt *stmt, struct ofl_diagnostics *diagnostics)
+/* ---- Names ---- */
+
+static bool is_pure(const struct ofl_unit *unit)
 {
-    struct check check = {stmt, diagnostics};
+    bool pure = false;
+    for (const struct ofl_attr *attr = unit->attrs; attr != NULL; attr = attr->next) {
+        if (attr->kind == OFL_ATTR_IMPURE) {
+            return false;
+        }
+        pure |= attr->kind == OFL_ATTR_PURE || attr->kind == OFL_ATTR_ELEMENTAL;
+    }
+    return pure;
+}
+
+/* Whether a locality clause or the index list has the name. */
+static bool is_listed(const struct ofl_loop *loop, const struct ofl_name *name)
+{
+    for (const struct ofl_index *index = loop->indices; index != NULL; index = index->next) {
+        if (index->ident.name == name) {
+            return true;
+        }
+    }
+    for (const struct ofl_locality *clause = loop->localities; clause != NULL; clause = clause->next) {
+        for (const struct ofl_ident_list *item = clause->names; item != NULL; item = item->next) {
+            if (item->ident.name == name) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether the symbol is declared by a construct inside the loop. */
+static bool is_of_the_body(const struct check *check, const struct ofl_symbol *symbol)
+{
+    const struct ofl_scope *around = ofl_scope_of(check->stmt, check->unit);
+    for (const struct ofl_scope *scope = check->scope; scope != NULL && scope != around; scope = scope->parent) {
+        if (symbol->scope == scope) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_name(const struct ofl_expr *expr, void *context)
+{
+    const struct check *check = context;
+    const struct ofl_symbol *symbol = ofl_scope_find(check->scope, expr->as.name.name);
+    if (symbol == NULL) {
+        return;
+    }
+    bool procedure = symbol->class == OFL_SYMBOL_FUNCTION || symbol->class == OFL_SYMBOL_SUBROUTINE;
+    bool module_procedure = symbol->unit != NULL && symbol->unit->kind == OFL_UNIT_MODULE_PROCEDURE;
+    if (procedure && symbol->unit != NULL && !module_procedure && !is_pure(symbol->unit)) {
+        ofl_diag_error(check->diagnostics, expr->span, "'%s' is not pure and cannot be called in a do concurrent loop",
+                       symbol->name->text);
+        ofl_diag_note(check->diagnostics, symbol->unit->span, "'%s' is here", symbol->name->text);
+    }
+    if (check->default_none && symbol->class == OFL_SYMBOL_VARIABLE && !is_of_the_body(check, symbol) &&
+        !is_listed(&check->stmt->as.loop, symbol->name)) {
+        ofl_diag_error(check->diagnostics, expr->span, "'%s' is in no locality clause, as default(none) demands",
+                       symbol->name->text);
+        add_note(check);
+    }
+}
+
+static bool check_names(struct ofl_stmt *stmt, void *context)
+{
+    struct check *check = context;
+    check->scope = ofl_scope_of(stmt, check->unit);
+    ofl_stmt_names(stmt, check_name, check);
+    return true;
+}
+
+void ofl_loop_check(const struct ofl_stmt *stmt, const struct ofl_unit *unit, struct ofl_diagnostics *diagnostics)
+{
+    struct check check = {.stmt = stmt, .unit = unit, .diagnostics = diagnostics};
+    for (const struct ofl_locality *clause = stmt->as.loop.localities; clause != NULL; clause = clause->next) {
+        check.default_none |= clause->kind == OFL_LOCALITY_DEFAULT_NONE;
+    }
     check_localities(&check);
     ofl_walk_stmts(&stmt->as.loop.body, check_one, &check);
+    ofl_walk_stmts(&stmt->as.loop.body, check_names, &check);
 }

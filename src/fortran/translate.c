@@ -239,7 +239,7 @@ static void decide_all(struct translation *translation)
 static void rewrite_all(struct translation *translation)
 {
     for (size_t index = 0; index < translation->count; index++) {
-        ofl_loop_check(translation->loops[index].stmt, &translation->diagnostics);
+        ofl_loop_check(translation->loops[index].stmt, translation->loops[index].unit, &translation->diagnostics);
     }
     if (translation->command->device != OFL_FC_NO_DEVICE) {
         decide_all(translation);

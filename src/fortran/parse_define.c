@@ -9,6 +9,9 @@
 bool ofl_parse_derived_type(struct ofl_parser *p)
 {
     uint32_t begin = p->token.begin;
+    if (p->options->dec && ofl_unit_frame(p) != NULL && ofl_unit_frame(p)->executable) {
+        return false; /* TYPE name prints a namelist */
+    }
     bool plain = ofl_at(p, OFL_TOKEN_NAME) && ofl_peek(p).kind != OFL_TOKEN_COMMA;
     if (!plain && !ofl_at(p, OFL_TOKEN_DOUBLE_COLON) &&
         !(ofl_at(p, OFL_TOKEN_COMMA) && p->outline.double_colon != p->item.length)) {

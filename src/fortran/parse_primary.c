@@ -322,12 +322,13 @@ static struct ofl_expr *component(struct ofl_parser *p, struct ofl_expr *base, u
     return expr;
 }
 
-/* With -fdec: is the dot behind a designator the one of a component reference?  .eq. and friends are not. */
+/* With -fdec: is the dot behind a designator the one of a component reference?  .eq. and friends are not; nor is a
+ * defined operator, which is told by the blanks that people write around it. */
 static bool dec_component(const struct ofl_parser *p)
 {
     enum ofl_operator op;
     unsigned precedence;
-    if (!p->options->dec) {
+    if (!p->options->dec || p->token.begin == 0 || ofl_char(p, p->token.begin - 1) == ' ') {
         return false;
     }
     if (p->token.kind == OFL_TOKEN_DOT) {

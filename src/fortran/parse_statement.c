@@ -48,6 +48,7 @@ void ofl_append(struct ofl_parser *p, struct ofl_stmt *stmt)
     }
     ofl_need_unit(p);
     struct ofl_frame *top = ofl_top(p);
+    ofl_unit_frame(p)->executable |= ofl_stmt_is_executable(stmt->kind);
     if (top->block == NULL) {
         if (stmt->kind == OFL_STMT_DIRECTIVE || stmt->kind == OFL_STMT_INCLUDE || stmt->kind == OFL_STMT_ERROR) {
             return;
@@ -116,7 +117,10 @@ static void parse_statement(struct ofl_parser *p)
     p->keyword = p->token.begin;
     p->outline = ofl_lex_outline(&p->item, p->token.begin);
     if (!ofl_parse_assignment(p) && !ofl_accept_declaration(p) && !parse_by_keyword(p)) {
-        fail_unknown(p);
+        p->item.glued = true; /* gfortran lets GOTO10, SAVEX and others pass in free form too */
+        if (!ofl_accept_declaration(p) && !parse_by_keyword(p)) {
+            fail_unknown(p);
+        }
     }
     ofl_expect_end(p);
 }
@@ -145,12 +149,10 @@ static void statement(struct ofl_parser *p)
     }
 }
 
-/* Directives and include lines go into the open block; outside of all units nothing depends on them. */
+/* Directives and include lines go into the open block; outside of all units they wait for a main program that may begin
+ * with them. */
 static void mark(struct ofl_parser *p)
 {
-    if (p->frame_count == 0) {
-        return;
-    }
     bool directive = p->item.kind == OFL_ITEM_DIRECTIVE;
     struct ofl_stmt *stmt = OFL_NEW(p->arena, struct ofl_stmt);
     stmt->kind = directive ? OFL_STMT_DIRECTIVE : OFL_STMT_INCLUDE;
@@ -163,7 +165,14 @@ static void mark(struct ofl_parser *p)
         stmt->as.include.source = p->item.included;
     }
     p->holder = NULL;
-    ofl_append(p, stmt);
+    if (p->frame_count > 0) {
+        ofl_append(p, stmt);
+    } else if (p->pending.last == NULL) {
+        p->pending.first = p->pending.last = stmt;
+    } else {
+        p->pending.last->next = stmt;
+        p->pending.last = stmt;
+    }
 }
 
 /* Is it no text at all?  More than one control character in 32 among the first bytes. */
@@ -171,9 +180,10 @@ static bool is_binary(const struct ofl_source *source)
 {
     enum { LOOK = 4096 };
     uint32_t length = source->length < LOOK ? source->length : LOOK, control = 0;
+    bool wide = length > 4 && ((unsigned char)source->text[0] >= 0xFE || (unsigned char)source->text[2] >= 0xFE);
     for (uint32_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)source->text[i];
-        control += c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f';
+        control += c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && (c != '\0' || !wide);
     }
     return control > length / 32;
 }

@@ -57,6 +57,8 @@ struct ofl_parser {
     struct ofl_frame *frames; /* malloc'ed stack */
     unsigned frame_count, frame_capacity;
     struct ofl_unit **next_unit; /* where the next unit of the file is linked */
+    struct ofl_block
+        pending; /* directives and include lines before a unit: of a main program without program statement */
 };
 
 /* ---- Tokens (parser.c) ------------------------------------------------------------------------------------------ */

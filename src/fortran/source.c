@@ -87,7 +87,8 @@ static char *read_all(FILE *stream, size_t *length)
     return text;
 }
 
-struct ofl_source *ofl_source_load(struct ofl_sources *sources, const char *path, enum ofl_load_error *error)
+static struct ofl_source *load(struct ofl_sources *sources, const char *path, bool regular_only,
+                               enum ofl_load_error *error)
 {
     bool standard_input = strcmp(path, "-") == 0;
     FILE *stream = standard_input ? stdin : fopen(path, "rb");
@@ -100,6 +101,11 @@ struct ofl_source *ofl_source_load(struct ofl_sources *sources, const char *path
     if (fstat(fileno(stream), &status) == 0 && S_ISDIR(status.st_mode)) {
         *error = OFL_LOAD_DIRECTORY;
         errno = EISDIR;
+        goto out;
+    }
+    if (regular_only && !S_ISREG(status.st_mode)) { /* a device would never end */
+        *error = OFL_LOAD_SYSTEM;
+        errno = EINVAL;
         goto out;
     }
     size_t length = 0;
@@ -120,6 +126,11 @@ out:
     return source;
 }
 
+struct ofl_source *ofl_source_load(struct ofl_sources *sources, const char *path, enum ofl_load_error *error)
+{
+    return load(sources, path, false, error);
+}
+
 struct ofl_source *ofl_source_include(struct ofl_sources *sources, const char *path, const struct ofl_source *parent,
                                       struct ofl_span line, enum ofl_load_error *error)
 {
@@ -133,7 +144,7 @@ struct ofl_source *ofl_source_include(struct ofl_sources *sources, const char *p
         }
     }
     if (source == NULL && sources->next_base < OFL_MAX_SOURCE_BYTES) {
-        source = ofl_source_load(sources, path, error);
+        source = load(sources, path, true, error);
     }
     if (source != NULL) {
         source->parent = parent;

@@ -287,7 +287,7 @@ void ofl_read_directive_free(struct ofl_reader *reader, uint32_t at, const char 
             if (c == '\'' || c == '"') {
                 quote = quote == '\0' ? c : quote == c ? '\0' : quote;
             }
-            if (c != '\r' && c != '\0') {
+            if (c != '\r' && c != '\0' && (reader->length > 0 || !blank(c))) {
                 c = quote == '\0' && c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == '\t' ? ' ' : c;
                 ofl_reader_put(reader, c, source->base + reader->at);
                 item->span.end = c == ' ' ? item->span.end : source->base + reader->at + 1;

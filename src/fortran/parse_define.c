@@ -9,7 +9,7 @@
 bool ofl_parse_derived_type(struct ofl_parser *p)
 {
     uint32_t begin = p->token.begin;
-    if (p->options->dec && ofl_unit_frame(p) != NULL && ofl_unit_frame(p)->executable) {
+    if (p->dec && ofl_unit_frame(p) != NULL && ofl_unit_frame(p)->executable) {
         return false; /* TYPE name prints a namelist */
     }
     bool plain = ofl_at(p, OFL_TOKEN_NAME) && ofl_peek(p).kind != OFL_TOKEN_COMMA;
@@ -39,6 +39,7 @@ bool ofl_parse_derived_type(struct ofl_parser *p)
 bool ofl_parse_structure(struct ofl_parser *p)
 {
     struct ofl_stmt *stmt = ofl_new_stmt(p, OFL_STMT_STRUCTURE);
+    p->dec = true; /* its fields are referred to with dots */
     if (ofl_accept(p, OFL_TOKEN_SLASH)) {
         stmt->as.type_def.name = ofl_expect_ident(p, "a structure's name");
         ofl_expect(p, OFL_TOKEN_SLASH);

@@ -203,6 +203,7 @@ struct ofl_file *ofl_parse(const struct ofl_source *source, const struct ofl_par
                                 .diagnostics = diagnostics,
                                 .options = options,
                                 .file = file,
+                                .dec = options->dec,
                                 .next_unit = &file->units};
     ofl_reader_start(&parser.reader, source, options, sources, diagnostics);
     for (;;) {

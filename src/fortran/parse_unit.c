@@ -385,9 +385,6 @@ static bool procedure(struct ofl_parser *p, struct ofl_unit *unit)
 {
     unit->name = ofl_expect_ident(p, "the procedure's name");
     unit->type = p->prefix_type;
-    if (unit->kind == OFL_UNIT_FUNCTION && !ofl_at(p, OFL_TOKEN_LPAREN)) {
-        ofl_fail_expected(p, "'('");
-    }
     unit->args = dummies(p);
     struct ofl_attr *bind = suffix(p, &unit->result);
     struct ofl_attr **link = &p->prefix_attrs;

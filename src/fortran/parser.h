@@ -51,7 +51,7 @@ struct ofl_parser {
     struct ofl_stmt *holder; /* the logical if, where or forall statement whose action is being parsed */
     unsigned recursion;
     bool has_double_colon; /* anywhere: a type spec in an array constructor is possible */
-    bool trial;            /* do not report: ofl_fail only leaves */
+    bool dec;              /* -fdec, or a structure has been seen */
     jmp_buf *recovery;
 
     struct ofl_frame *frames; /* malloc'ed stack */

@@ -144,6 +144,21 @@ static void read_hollerith(struct ofl_reader *reader, uint32_t count)
     }
 }
 
+/* Behind a quote that may close a constant: a second one on the next line makes it a doubled quote, for gfortran reads
+ * 'a'& and 'b' in two lines as one constant.  Goes on to that line in any case. */
+static bool doubled_over_lines(struct ofl_reader *reader, char quote)
+{
+    const struct ofl_source *source = reader->source;
+    if (at_line_end(source, reader->at) || source->text[reader->at] != '&' || !continued(reader, true)) {
+        return false;
+    }
+    source = reader->source;
+    bool doubled = !at_line_end(source, reader->at) && source->text[reader->at] == quote;
+    ofl_reader_put(reader, doubled ? quote : ' ', source->base + reader->at);
+    reader->at += doubled;
+    return doubled;
+}
+
 /* Copies a character constant from behind its opening quote to behind its closing one, over continuations.
  * Without a closing quote it ends with the line. */
 static void read_constant(struct ofl_reader *reader, char quote)
@@ -161,7 +176,7 @@ static void read_constant(struct ofl_reader *reader, char quote)
             put(reader, c);
         }
         reader->at++;
-        if (c == quote) {
+        if (c == quote && !doubled_over_lines(reader, quote)) {
             return;
         }
     }

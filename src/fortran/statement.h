@@ -47,6 +47,7 @@ struct ofl_reader {
     bool mid_line; /* `at` is behind a `;` */
     uint32_t mid_line_end,
         mid_line_pad;    /* fixed form: the end of that line's statement part; blanks to its last column */
+    bool conditional;    /* that line begins with `!$ ` */
     uint32_t line_start; /* where the line that holds `at` begins */
     struct {
         const struct ofl_source *source;

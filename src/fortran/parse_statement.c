@@ -114,7 +114,7 @@ static void parse_statement(struct ofl_parser *p)
         p->construct = ofl_accept_ident(p);
         ofl_next(p);
     }
-    p->keyword = p->token.begin;
+    p->keyword = p->first_keyword = p->token.begin;
     p->outline = ofl_lex_outline(&p->item, p->token.begin);
     if (!ofl_parse_assignment(p) && !ofl_accept_declaration(p) && !parse_by_keyword(p)) {
         p->item.glued = true; /* gfortran lets GOTO10, SAVEX and others pass in free form too */
@@ -125,10 +125,54 @@ static void parse_statement(struct ofl_parser *p)
     ofl_expect_end(p);
 }
 
-/* One statement, with recovery: what cannot be parsed becomes OFL_STMT_ERROR. */
+/* Opens the construct that a statement with an error seems to begin, so that its end statement finds it.  A loop gets
+ * no control, an if construct no condition. */
+static bool open_anyway(struct ofl_parser *p)
+{
+    ofl_goto(p, p->first_keyword);
+    const char *text = p->item.text;
+    if (ofl_at_keyword(p, "if (")) {
+        uint32_t length = p->item.length;
+        if (length < 4 || ofl_lex_keyword(&p->item, length - 4, "then") != length) {
+            return false;
+        }
+        p->keyword = p->first_keyword;
+        ofl_open_if(p, NULL);
+        return true;
+    }
+    uint32_t end = ofl_lex_keyword(&p->item, p->first_keyword, "do");
+    if (end == 0 || text[end] == '=') {
+        return false;
+    }
+    struct ofl_stmt *stmt = ofl_new_stmt(p, OFL_STMT_DO);
+    ofl_goto(p, end);
+    ofl_accept_label(p, &stmt->as.loop.terminal);
+    ofl_append(p, stmt);
+    ofl_push(p, stmt, &stmt->as.loop.body);
+    return true;
+}
+
+/* Behind an error: the statement becomes OFL_STMT_ERROR, or a construct without content. */
+static void recover(struct ofl_parser *p)
+{
+    jmp_buf again;
+    p->recovery = &again;
+    p->holder = NULL;
+    p->start = 0;
+    unsigned errors = p->diagnostics->errors;
+    if (setjmp(again) == 0 && open_anyway(p)) {
+        return;
+    }
+    if (p->diagnostics->errors == errors && p->frame_count > 0) {
+        ofl_append(p, ofl_new_stmt(p, OFL_STMT_ERROR));
+    }
+}
+
+/* One statement, with recovery. */
 static void statement(struct ofl_parser *p)
 {
     jmp_buf recovery;
+    p->first_keyword = 0;
     p->recovery = &recovery;
     p->construct = (struct ofl_ident){NULL, {0, 0}};
     p->holder = NULL;
@@ -139,10 +183,8 @@ static void statement(struct ofl_parser *p)
     if (setjmp(recovery) == 0) {
         ofl_goto(p, 0);
         parse_statement(p);
-    } else if (p->frame_count > 0) {
-        p->holder = NULL;
-        p->start = 0;
-        ofl_append(p, ofl_new_stmt(p, OFL_STMT_ERROR));
+    } else {
+        recover(p);
     }
     if (p->item.label.value != 0) {
         ofl_close_labelled(p, p->item.label, p->item.span);

@@ -45,6 +45,7 @@ struct ofl_parser {
     struct ofl_ident construct;    /* its construct name */
     uint32_t start;                /* where the statement begins, construct name included */
     uint32_t keyword;              /* where its keyword begins */
+    uint32_t first_keyword;        /* and, of a statement in a statement, that of the outer one */
     int value;                     /* of the row of keywords.def */
     struct ofl_attr *prefix_attrs; /* prefixes of the procedure statement at hand */
     struct ofl_type_spec *prefix_type;
@@ -147,7 +148,7 @@ void ofl_close_all(struct ofl_parser *p);
 bool ofl_in(struct ofl_parser *p, enum ofl_stmt_kind kind); /* is the innermost construct of this kind? */
 
 bool ofl_accept_declaration(struct ofl_parser *p); /* type declaration, or a procedure statement with prefixes */
-bool ofl_parse_word(struct ofl_parser *p);
+void ofl_open_if(struct ofl_parser *p, struct ofl_expr *condition); /* of `if (condition) then` */
 
 /* Parsers of single statements, from behind their keyword.  Each is a row of keywords.def. */
 #define OFL_KEYWORD(pattern, function, value) bool function(struct ofl_parser *p);

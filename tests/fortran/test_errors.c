@@ -47,6 +47,26 @@ static void test_recovery(void **state)
     reading_end(&reading);
 }
 
+/* An error in a statement that opens a construct does not make its end an error too. */
+static void test_no_followers(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "if (x +) then\ny = 1\nelse\ny = 2\nend if\nend\n",
+        "n: do concurrent (i = 1, 2)\ny = 1\nend do n\nend\n",
+        "do 10 i = 1 2\n10 continue\nend\n",
+        "if (x) y = = 1\nend\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct reading reading;
+        reading_start(&reading, OFL_FORM_FREE);
+        reading_parse(&reading, texts[i], strlen(texts[i]));
+        assert_int_equal(reading.diagnostics.errors, 1);
+        free(reading_tree(&reading));
+        reading_end(&reading);
+    }
+}
+
 static void test_line_length(void **state)
 {
     (void)state;
@@ -236,9 +256,9 @@ static void test_includes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages), cmocka_unit_test(test_recovery), cmocka_unit_test(test_line_length),
-        cmocka_unit_test(test_large),    cmocka_unit_test(test_binary),   cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_messages),     cmocka_unit_test(test_recovery), cmocka_unit_test(test_line_length),
+        cmocka_unit_test(test_no_followers), cmocka_unit_test(test_large),    cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_includes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,10 +188,7 @@ bool ofl_parse_procedure(struct ofl_parser *p)
     bool bound = behind_contains(p);
     struct ofl_stmt *stmt = ofl_new_stmt(p, bound ? OFL_STMT_TYPE_BOUND_PROCEDURE : OFL_STMT_PROCEDURE_DECL);
     if (ofl_accept(p, OFL_TOKEN_LPAREN)) {
-        if (ofl_at(p, OFL_TOKEN_NAME) && ofl_peek(p).kind == OFL_TOKEN_RPAREN &&
-            !ofl_at_keyword(p, "double precision") && !ofl_at_keyword(p, "real )") && !ofl_at_keyword(p, "integer )") &&
-            !ofl_at_keyword(p, "complex )") && !ofl_at_keyword(p, "logical )") && !ofl_at_keyword(p, "character )") &&
-            !ofl_at_keyword(p, "double complex )")) {
+        if (ofl_at(p, OFL_TOKEN_NAME) && ofl_peek(p).kind == OFL_TOKEN_RPAREN && !ofl_at_intrinsic_type(p)) {
             stmt->as.procedure.interface = ofl_accept_ident(p);
         } else if (!ofl_at(p, OFL_TOKEN_RPAREN)) {
             stmt->as.procedure.type = ofl_accept_type_spec(p);

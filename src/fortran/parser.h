@@ -120,6 +120,7 @@ void ofl_ascend(struct ofl_parser *p);
 
 struct ofl_type_spec *ofl_accept_type_spec(struct ofl_parser *p);     /* R703 declaration-type-spec, or NULL */
 struct ofl_type_spec *ofl_accept_allocate_type(struct ofl_parser *p); /* R702 type-spec before ::, or NULL */
+bool ofl_at_intrinsic_type(const struct ofl_parser *p);               /* its keyword and then no longer name */
 struct ofl_type_spec *ofl_parse_guard_type(struct ofl_parser *p);     /* R702 type-spec in type is (...) */
 struct ofl_bound *ofl_parse_bounds(struct ofl_parser *p, enum ofl_token_kind close);
 struct ofl_attr *ofl_new_attr(struct ofl_parser *p, enum ofl_attr_kind kind, uint32_t begin);

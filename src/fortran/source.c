@@ -131,20 +131,53 @@ struct ofl_source *ofl_source_load(struct ofl_sources *sources, const char *path
     return load(sources, path, false, error);
 }
 
+/* The slot of a path in the table of included files: it holds the source that was loaded for it, or NULL. */
+static struct ofl_source **slot_of(const struct ofl_sources *sources, const char *path)
+{
+    size_t hash = 5381;
+    for (const char *c = path; *c != '\0'; c++) {
+        hash = hash * 33 + (unsigned char)*c;
+    }
+    size_t at = hash & (sources->included_capacity - 1);
+    while (sources->included[at] != NULL && strcmp(sources->included[at]->path, path) != 0) {
+        at = (at + 1) & (sources->included_capacity - 1);
+    }
+    return &sources->included[at];
+}
+
+static void remember(struct ofl_sources *sources, struct ofl_source *source)
+{
+    if (2 * sources->included_count >= sources->included_capacity) {
+        struct ofl_source **old = sources->included;
+        size_t old_capacity = sources->included_capacity;
+        sources->included_capacity = old_capacity == 0 ? 64 : 2 * old_capacity;
+        sources->included = ofl_arena_alloc(sources->arena, sources->included_capacity * sizeof *old);
+        for (size_t i = 0; i < old_capacity; i++) {
+            if (old[i] != NULL) {
+                *slot_of(sources, old[i]->path) = old[i];
+            }
+        }
+    }
+    *slot_of(sources, source->path) = source;
+    sources->included_count++;
+}
+
 struct ofl_source *ofl_source_include(struct ofl_sources *sources, const char *path, const struct ofl_source *parent,
                                       struct ofl_span line, enum ofl_load_error *error)
 {
-    struct ofl_source *source = NULL;
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct ofl_source *other = sources->items[i];
-        if (other->parent != NULL && strcmp(other->path, path) == 0) {
-            source = add(sources, path, other->text, other->length);
-            *error = source == NULL ? OFL_LOAD_TOO_LARGE : OFL_LOAD_OK;
-            break;
-        }
+    if (sources->count >= OFL_MAX_SOURCES) {
+        *error = OFL_LOAD_TOO_LARGE;
+        return NULL;
     }
-    if (source == NULL && sources->next_base < OFL_MAX_SOURCE_BYTES) {
+    struct ofl_source *known = sources->included_capacity > 0 ? *slot_of(sources, path) : NULL, *source;
+    if (known != NULL) {
+        source = add(sources, path, known->text, known->length);
+        *error = source == NULL ? OFL_LOAD_TOO_LARGE : OFL_LOAD_OK;
+    } else {
         source = load(sources, path, true, error);
+        if (source != NULL) {
+            remember(sources, source);
+        }
     }
     if (source != NULL) {
         source->parent = parent;

@@ -177,8 +177,8 @@ static void report_missing(struct ofl_reader *reader, const char *name, struct o
 {
     struct ofl_diagnostics *diagnostics = reader->diagnostics;
     if (error == OFL_LOAD_TOO_LARGE) {
-        ofl_diag_error(diagnostics, span, "including '%s' makes the source larger than %u MiB", name,
-                       (unsigned)(OFL_MAX_SOURCE_BYTES >> 20));
+        ofl_diag_error(diagnostics, span, "including '%s' makes the source larger than %u MiB or %d files", name,
+                       (unsigned) (OFL_MAX_SOURCE_BYTES >> 20), OFL_MAX_SOURCES);
         return;
     }
     ofl_diag_error(diagnostics, span, "cannot open the include file '%s': %s", name, strerror(errno));

@@ -253,12 +253,40 @@ static void test_includes(void **state)
     rmdir(folder);
 }
 
+/* Files that each include the next one twice: 2 to the 30th lines in the end. */
+static void test_include_bomb(void **state)
+{
+    (void)state;
+    enum { FILES = 30 };
+    char folder[] = "/tmp/ofl-include-XXXXXX", path[100], text[100];
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, "%s/%d.inc", folder, i);
+        snprintf(text, sizeof text, "include '%d.inc'\ninclude '%d.inc'\n", i + 1, i + 1);
+        write_file(path, i + 1 < FILES ? text : "x = 1\n");
+    }
+    struct reading reading;
+    reading_start(&reading, OFL_FORM_FREE);
+    const char *paths[] = {folder};
+    reading.options.include_paths = paths;
+    reading.options.include_path_count = 1;
+    reading_parse(&reading, "include '0.inc'\nend\n", strlen("include '0.inc'\nend\n"));
+    assert_non_null(reading.diagnostics.first);
+    assert_non_null(strstr(reading.diagnostics.first->text, "makes the source larger"));
+    reading_end(&reading);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, "%s/%d.inc", folder, i);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),     cmocka_unit_test(test_recovery), cmocka_unit_test(test_line_length),
         cmocka_unit_test(test_no_followers), cmocka_unit_test(test_large),    cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_includes), cmocka_unit_test(test_include_bomb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

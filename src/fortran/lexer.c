@@ -7,6 +7,7 @@
 #include "fortran/statement.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { LETTER = 1, DIGIT = 2, MORE = 4 }; /* MORE: _ and $ inside a name */
 
@@ -88,7 +89,10 @@ bool ofl_hollerith_may_follow(const char *text, uint32_t begin)
     if (before == '.') {
         return begin > 1 && ofl_is_letter(text[begin - 2]);
     }
-    return !ofl_is_name_character(before) && before != ')';
+    if (before == '*') { /* DATA X /3*4HABCD/, but REAL*8 HEIGHT */
+        return begin > 4 && strncasecmp(text, "data", 4) == 0;
+    }
+    return !ofl_is_name_character(before) && before != ')' && before != '\'' && before != '"';
 }
 
 /* A Hollerith constant whose digits end at `at`: the offset behind it, or 0. */

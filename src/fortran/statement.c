@@ -178,7 +178,7 @@ static void report_missing(struct ofl_reader *reader, const char *name, struct o
     struct ofl_diagnostics *diagnostics = reader->diagnostics;
     if (error == OFL_LOAD_TOO_LARGE) {
         ofl_diag_error(diagnostics, span, "including '%s' makes the source larger than %u MiB or %d files", name,
-                       (unsigned) (OFL_MAX_SOURCE_BYTES >> 20), OFL_MAX_SOURCES);
+                       (unsigned)(OFL_MAX_SOURCE_BYTES >> 20), OFL_MAX_SOURCES);
         return;
     }
     ofl_diag_error(diagnostics, span, "cannot open the include file '%s': %s", name, strerror(errno));
@@ -341,12 +341,8 @@ uint32_t ofl_hollerith_length(const struct ofl_reader *reader, bool format)
             return 0;
         }
     }
-    if (!format) { /* elsewhere 4H can be part of a name, or of real*4 H */
-        char before = first > 0 ? reader->text[first - 1] : '\0';
-        if (!ofl_hollerith_may_follow(reader->text, first) || before == '\'' || before == '"' ||
-            (before == '*' && !starts_with(reader, "data"))) {
-            return 0;
-        }
+    if (!format && !ofl_hollerith_may_follow(reader->text, first)) {
+        return 0;
     }
     uint32_t value = 0;
     for (uint32_t i = first; i < h; i++) {

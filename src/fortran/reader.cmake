@@ -1,4 +1,4 @@
-# The part of the front end that reads Fortran, by stage: texts, statements, tree, meaning.  Also built by tests/fuzz.
+# The part of the front end that reads Fortran, by stage: texts, statements, tree, meaning.  Also built by tests/fuzz/fortran.
 set(OFL_FORTRAN_READER
   arena.c diagnostic.c source.c
   statement.c statement_free.c statement_fixed.c lexer.c

@@ -53,7 +53,8 @@ enum ofl_access {
 enum ofl_region {
     OFL_GENERAL, /* all rows of all columns */
     OFL_UPPER,   /* rows 0..j of column j */
-    OFL_LOWER    /* rows j.. of column j */
+    OFL_LOWER,   /* rows j.. of column j */
+    OFL_PIVOTS   /* one column of row numbers from 1: signed integers, in device memory of 64 bits */
 };
 
 /* A rectangle of elements in memory, host or device: element (i, j) is at
@@ -69,13 +70,21 @@ struct ofl_buffer {
 
 #define OFL_MAX_OPERANDS 4
 
-/* A scalar in the precision of its operation; complex as {real, imaginary}. */
+/* A scalar in the precision of its operation; complex as {real, imaginary}.  Aligned as the device libraries'
+ * complex types are, which they rely on. */
 union ofl_scalar {
-    float s;
+    _Alignas(16) float s;
     double d;
     float c[2];
     double z[2];
 };
+
+/* LAPACK's verdict in device memory, all zero before the operation.  The first word is info as
+ * LAPACK defines it, with the operands as LAPACK leaves them: a backend sets it only where it keeps
+ * that contract to the letter.  The others are for routines that tell of a singular or indefinite
+ * matrix in their own way: where one of them is not zero the results are thrown away, and the CPU library
+ * does the call. */
+enum { OFL_INFO_LAPACK, OFL_INFO_OTHERS, OFL_INFO_WORDS = 4 };
 
 /* One library call, brought to one form: column-major, capital flags, 64-bit
  * sizes, in real precisions 'T' where the caller said 'C'.  Fields that the
@@ -85,10 +94,13 @@ struct ofl_call {
     enum ofl_operation operation;
     enum ofl_precision precision;
     char side, uplo, trans, transa, transb, diag;
-    int64_t m, n, k;
+    int64_t m, n, k, nrhs;
     union ofl_scalar alpha, beta; /* herk, her2k: the real ones are in .s or .d */
     int operands;
     struct ofl_buffer operand[OFL_MAX_OPERANDS];
+    /* LAPACK only.  For a backend: OFL_INFO_WORDS words of device memory.  For whoever hands a call to the
+     * core: where info is put, 0 or positive, when the device has done the call; may be NULL. */
+    int32_t *info;
 };
 
 enum { OFL_DEVICE_NAME_SIZE = 128 };
@@ -170,9 +182,12 @@ struct ofl_backend {
     enum ofl_reason (*copy_within)(int device, struct ofl_stream *stream, void *to, size_t to_pitch, const void *from,
                                    size_t from_pitch, size_t width, size_t columns);
 
-    /* Operations.  supports: OFL_OK, or OFL_UNSUPPORTED, OFL_TOO_LARGE, OFL_LIBRARY_MISSING; looks at flags,
-     * sizes and leading dimensions only.  workspace: scratch that run needs.  run: operand addresses, scratch in device memory; `host_scratch`
-     * in ordinary memory; all valid until the stream has passed the operation. */
+    /* Operations.  prepare: loads the library that runs the operation, which may take long; on failure
+     * `explanation` says in one line what is missing and what to do.  Called before the others.  supports: OFL_OK, or
+     * OFL_UNSUPPORTED, OFL_TOO_LARGE, OFL_LIBRARY_MISSING; looks at flags, sizes and leading dimensions only.
+     * workspace: scratch that run needs.  run: operand addresses, scratch in device memory; `host_scratch` in ordinary
+     * memory; all valid until the stream has passed the operation. */
+    enum ofl_reason (*operation_prepare)(int device, enum ofl_operation operation, char *explanation, size_t size);
     enum ofl_reason (*operation_supports)(int device, const struct ofl_call *call);
     enum ofl_reason (*operation_workspace)(int device, const struct ofl_call *call, size_t *device_bytes,
                                            size_t *host_bytes);

@@ -37,7 +37,7 @@ static void print(const char *text, size_t length)
             break;
         }
         text += written;
-        length -= (size_t) written;
+        length -= (size_t)written;
     }
     errno = saved;
 }
@@ -55,7 +55,7 @@ void ofl_message(const char *format, ...)
     if (more < 0) {
         return;
     }
-    length += (size_t) more < sizeof line - length - 1 ? (size_t) more : sizeof line - length - 2;
+    length += (size_t)more < sizeof line - length - 1 ? (size_t)more : sizeof line - length - 2;
     line[length++] = '\n';
     print(line, length);
 }

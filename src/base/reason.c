@@ -11,10 +11,10 @@ static const struct {
 
 const char *ofl_reason_name(enum ofl_reason reason)
 {
-    return (unsigned) reason < OFL_REASON_COUNT ? reasons[reason].name : "unknown";
+    return (unsigned)reason < OFL_REASON_COUNT ? reasons[reason].name : "unknown";
 }
 
 const char *ofl_reason_text(enum ofl_reason reason)
 {
-    return (unsigned) reason < OFL_REASON_COUNT ? reasons[reason].text : "the reason is unknown";
+    return (unsigned)reason < OFL_REASON_COUNT ? reasons[reason].text : "the reason is unknown";
 }

@@ -15,7 +15,13 @@
 
 const struct ofl_setting_info ofl_setting_table[] = {
 #define OFL_SETTING(field, type, option, variable, value, argument, help)                                              \
-    {#field, option, variable, argument, help, OFL_DEFAULT_TEXT(value), OFL_SETTING_##type,                            \
+    {#field,                                                                                                           \
+     option,                                                                                                           \
+     variable,                                                                                                         \
+     argument,                                                                                                         \
+     help,                                                                                                             \
+     OFL_DEFAULT_TEXT(value),                                                                                          \
+     OFL_SETTING_##type,                                                                                               \
      offsetof(struct ofl_settings, field)},
 #include "base/options.def"
 #undef OFL_SETTING
@@ -80,16 +86,16 @@ bool ofl_setting_check(const struct ofl_setting_info *setting, const char *value
 
 static void read_setting(const struct ofl_setting_info *setting, const char *value)
 {
-    void *field = (char *) &settings + setting->offset;
+    void *field = (char *)&settings + setting->offset;
     switch (setting->type) {
     case OFL_SETTING_FLAG:
-        *(bool *) field = value[0] == '1';
+        *(bool *)field = value[0] == '1';
         break;
     case OFL_SETTING_NUMBER:
         parse_number(value, field);
         break;
     case OFL_SETTING_TEXT:
-        *(const char **) field = value;
+        *(const char **)field = value;
         break;
     }
 }

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 struct ofl_settings {
-#define OFL_FLAG   bool
-#define OFL_NUMBER int64_t
-#define OFL_TEXT   const char *
+#define OFL_FLAG                      bool
+#define OFL_NUMBER                    int64_t
+#define OFL_TEXT                      const char *
 #define OFL_SETTING(field, type, ...) OFL_##type field;
 #include "base/options.def"
 #undef OFL_SETTING

@@ -22,7 +22,7 @@ enum ofl_reason ofl_device_start(void);
  * Never starts anything; a few nanoseconds. */
 enum ofl_reason ofl_device_state(void);
 
-/* "cuda", "host"; NULL before a successful start. */
+/* "cuda", "host"; NULL before a successful start and in a child that stays on the CPU. */
 const char *ofl_device_name(void);
 
 /* One line for people about why the start failed: what was looked for, what was found, what to do.
@@ -36,11 +36,22 @@ enum ofl_reason ofl_device_load(struct ofl_device_load *out);
 /* Whether the device has a routine for the call and could hold its operands.  Starts the device. */
 enum ofl_reason ofl_device_supports(const struct ofl_call *call);
 
-/* Runs a call whose operands lie in host memory: copy in, compute, copy out.  With OFL_OK the result
+/* Runs a call whose operands lie in host memory: copy in, compute, copy out.  Starts nothing; no
+ * output may overlap another operand; sizes and alpha must not be zero (OFL_NOTHING_TO_DO).  With OFL_OK the result
  * is in place; with any other reason host memory is exactly as before (an output that the
  * operation does not read may hold anything: the CPU computes all of it).  `times` may be NULL.
- * One call at a time; others wait. */
+ * One call at a time; others wait; OFL_NESTED from a signal handler inside a call of the same thread. */
 enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_times *times);
+
+/* Whether two rectangles of memory share a byte.  Exact where both have the same leading dimension (rows
+ * of one array that interleave are disjoint) and where one is contiguous; else true when their
+ * address ranges meet.  Triangles count as their rectangles. */
+bool ofl_buffers_overlap(const struct ofl_buffer *a, const struct ofl_buffer *b);
+
+/* `mark` is called first in each thread that the device makes to work for a caller (threads with small
+ * stacks have their work done on another one): the preload library marks it as one of the backend's, so
+ * that its wrappers pass through.  Call before ofl_device_start. */
+void ofl_device_on_thread(void (*mark)(void));
 
 /* For pthread_atfork.  A child of a process that had started its device stays on the CPU. */
 void ofl_device_before_fork(void);

@@ -1,0 +1,118 @@
+/* Generated CUDA source for the host device.
+ *
+ * A kernel's source is CUDA C++ that NVRTC compiles for a GPU.  Compiled with this
+ * header by a C or C++ compiler (GNU dialect) into a shared object, the same source
+ * is a kernel image for the host backend:
+ *
+ *     #ifndef __CUDACC__
+ *     #include <gpu-offload/host_kernel.h>
+ *     #endif
+ *     OFL_KERNEL void saxpy(int64_t n, float a, const float *x, float *y)
+ *     {
+ *         for (int64_t i = (int64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t) gridDim.x *
+ * blockDim.x) y[i] = a * x[i] + y[i];
+ *     }
+ *     #ifndef __CUDACC__
+ *     OFL_HOST_ENTRY(saxpy, saxpy(OFL_ARGUMENT(0, int64_t), OFL_ARGUMENT(1, float),
+ *                                 OFL_ARGUMENT(2, const float *), OFL_ARGUMENT(3, float *)))
+ *     #endif
+ *
+ *     cc -O2 -ffp-contract=off -shared -fPIC -o image.so saxpy.c       (for NVRTC: #define OFL_KERNEL extern "C"
+ * __global__)
+ *
+ * The convention: image.so exports for each kernel NAME a function
+ * OFL_HOST_BLOCK_PREFIX NAME of type ofl_host_block, which runs all threads of one
+ * block, one after the other, x fastest.  The backend calls it for each block, on
+ * any thread and in any order.  `arguments` holds one pointer for each parameter
+ * (struct ofl_launch).
+ *
+ * Not there: barriers, warps, shared memory (kernels of gpu-offload use none), and
+ * blocks of more than 1024 threads.
+ */
+#ifndef GPU_OFFLOAD_HOST_KERNEL_H
+#define GPU_OFFLOAD_HOST_KERNEL_H
+
+#include <math.h>
+#include <stdint.h>
+
+struct ofl_host_dim3 {
+    uint32_t x, y, z;
+};
+
+struct ofl_host_grid {
+    struct ofl_host_dim3 blocks, threads;
+};
+
+typedef void ofl_host_block(const struct ofl_host_grid *grid, const struct ofl_host_dim3 *block, void **arguments);
+
+#define OFL_HOST_BLOCK_PREFIX "ofl_block_"
+
+#ifndef OFL_BACKENDS_HOST_H /* what follows is for kernels, not for the backend */
+
+/* Set for each thread of a block by OFL_HOST_ENTRY. */
+static __thread struct ofl_host_dim3 threadIdx __attribute__((unused));
+static __thread struct ofl_host_dim3 blockIdx __attribute__((unused));
+static __thread struct ofl_host_dim3 blockDim __attribute__((unused));
+static __thread struct ofl_host_dim3 gridDim __attribute__((unused));
+
+#define __global__ static inline
+#define __device__ static inline
+#define __host__
+#define __constant__    static const
+#define __forceinline__ __attribute__((always_inline))
+#define __launch_bounds__(...)
+#define OFL_KERNEL __global__
+
+#ifdef __cplusplus
+#define OFL_HOST_EXPORT extern "C" __attribute__((visibility("default")))
+#else
+#define OFL_HOST_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* Parameter number `index`, inside OFL_HOST_ENTRY. */
+#define OFL_ARGUMENT(index, ...) (*(__VA_ARGS__ *)ofl_arguments[index])
+
+/* Exports a kernel; what follows its name calls it for one thread.  (The name goes through one more macro so that it
+ * may be one.) */
+#define OFL_HOST_ENTRY(name, ...) OFL_HOST_ENTRY_1(name, __VA_ARGS__)
+#define OFL_HOST_ENTRY_1(name, ...)                                                                                    \
+    OFL_HOST_EXPORT void ofl_block_##name(const struct ofl_host_grid *ofl_grid, const struct ofl_host_dim3 *ofl_block, \
+                                          void **ofl_arguments);                                                       \
+    OFL_HOST_EXPORT void ofl_block_##name(const struct ofl_host_grid *ofl_grid, const struct ofl_host_dim3 *ofl_block, \
+                                          void **ofl_arguments)                                                        \
+    {                                                                                                                  \
+        (void)ofl_arguments;                                                                                           \
+        gridDim = ofl_grid->blocks;                                                                                    \
+        blockDim = ofl_grid->threads;                                                                                  \
+        blockIdx = *ofl_block;                                                                                         \
+        for (uint32_t z = 0; z < ofl_grid->threads.z; z++)                                                             \
+            for (uint32_t y = 0; y < ofl_grid->threads.y; y++)                                                         \
+                for (uint32_t x = 0; x < ofl_grid->threads.x; x++) {                                                   \
+                    threadIdx.x = x;                                                                                   \
+                    threadIdx.y = y;                                                                                   \
+                    threadIdx.z = z;                                                                                   \
+                    __VA_ARGS__;                                                                                       \
+                }                                                                                                      \
+    }
+
+/* CUDA's atomic functions on global memory: each returns the old value. */
+#define atomicAdd(address, value)  __atomic_fetch_add((address), (value), __ATOMIC_RELAXED)
+#define atomicExch(address, value) __atomic_exchange_n((address), (value), __ATOMIC_RELAXED)
+#define atomicCAS(address, compare, value)                                                                             \
+    __extension__({                                                                                                    \
+        __typeof__(*(address) + 0) ofl_old = (compare);                                                                \
+        __atomic_compare_exchange_n((address), &ofl_old, (value), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);              \
+        ofl_old;                                                                                                       \
+    })
+#define atomicMin(address, value)                                                                                      \
+    __extension__({                                                                                                    \
+        __typeof__(*(address) + 0) ofl_new = (value), ofl_old = __atomic_load_n((address), __ATOMIC_RELAXED);          \
+        while (ofl_new < ofl_old &&                                                                                    \
+               !__atomic_compare_exchange_n((address), &ofl_old, ofl_new, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))      \
+            ;                                                                                                          \
+        ofl_old;                                                                                                       \
+    })
+#define __threadfence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+#endif /* OFL_BACKENDS_HOST_H */
+#endif

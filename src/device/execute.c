@@ -1,0 +1,466 @@
+/* Running one call on the device: copy in, compute, copy out.
+ *
+ * The whole call is one unit.  Until everything has succeeded nothing is written
+ * that the CPU path would read: an output that the operation also reads, and every
+ * triangle, arrives in a staging area in host memory and is then put into its place
+ * by plain memory copies, which cannot fail.  An output that is only written may be
+ * copied straight to its place: after a failure the CPU computes all of it.  LAPACK's
+ * results are all staged and looked at first (lapack.c).  After a failure the
+ * stream is drained, so that nothing arrives later.
+ *
+ * One call runs at a time; `turn` guards everything that is static here. */
+#include "device/internal.h"
+#include "device/descriptors.h"
+#include "device/lapack.h"
+#include "device/scratch.h"
+#include "device/stack.h"
+#include "device/transfer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+enum { alignment = 256 };
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+/* From before the turn is asked for until after it is given back: a signal handler that comes here in the
+ * middle of its thread's own call is sent away. */
+static _Thread_local volatile bool inside;
+static struct ofl_scratch scratch;
+static _Atomic uint64_t cached_bytes; /* scratch.device_bytes, for readers without the lock */
+
+/* Where everything of a call lies. */
+struct plan {
+    struct ofl_call call; /* on device buffers */
+    bool read[OFL_MAX_OPERANDS], written[OFL_MAX_OPERANDS], staged[OFL_MAX_OPERANDS];
+    int copy_of[OFL_MAX_OPERANDS]; /* an earlier operand with the same content, or -1 */
+    size_t device_offset[OFL_MAX_OPERANDS], host_offset[OFL_MAX_OPERANDS];
+    size_t device_bytes, host_bytes; /* in all */
+    size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
+    size_t pack_offset;
+    size_t info_offset, host_info_offset; /* LAPACK's: OFL_INFO_WORDS words */
+};
+
+/* Scalars that are real whatever the precision, by the words of operations.def. */
+static const struct {
+    const char *arguments;
+} rows[OFL_OPERATION_COUNT] = {
+#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {arguments},
+#include <gpu-offload/operations.def>
+#undef OFL_OPERATION
+};
+
+static bool is_lapack(const struct ofl_call *call)
+{
+    return strstr(rows[call->operation].arguments, " info") != NULL;
+}
+
+static bool scalar_is_zero(const struct ofl_call *call, const union ofl_scalar *scalar, const char *real_word)
+{
+    bool real = strstr(rows[call->operation].arguments, real_word) != NULL;
+    switch (call->precision) {
+    case OFL_S:
+        return scalar->s == 0;
+    case OFL_D:
+        return scalar->d == 0;
+    case OFL_C:
+        return scalar->c[0] == 0 && (real || scalar->c[1] == 0);
+    case OFL_Z:
+        return scalar->z[0] == 0 && (real || scalar->z[1] == 0);
+    case OFL_PRECISION_COUNT:
+        break;
+    }
+    return false;
+}
+
+static bool nothing_to_do(const struct ofl_call *call)
+{
+    for (int i = 0; i < call->operands; i++) {
+        if (call->operand[i].rows < 1 || call->operand[i].columns < 1) {
+            return true;
+        }
+    }
+    return strstr(rows[call->operation].arguments, "alpha") != NULL && scalar_is_zero(call, &call->alpha, "real_alpha");
+}
+
+/* Adds an aligned piece to *total; its offset in *offset.  False if it does not fit into size_t. */
+static bool reserve(size_t bytes, size_t *total, size_t *offset)
+{
+    *offset = *total;
+    return !__builtin_add_overflow(*total, bytes, total) && !__builtin_add_overflow(*total, alignment - 1, total) &&
+           ((*total &= ~(size_t)(alignment - 1)), true);
+}
+
+static bool operand_bytes(const struct ofl_buffer *operand, size_t *bytes)
+{
+    return !__builtin_mul_overflow((size_t)operand->rows, (size_t)operand->columns, bytes) &&
+           !__builtin_mul_overflow(*bytes, (size_t)operand->element_size, bytes);
+}
+
+static bool same_input(const struct ofl_buffer *a, const struct ofl_buffer *b)
+{
+    return a->access == OFL_READ && b->access == OFL_READ && a->address == b->address && a->rows == b->rows &&
+           a->columns == b->columns && a->ld == b->ld && a->element_size == b->element_size && a->region == b->region;
+}
+
+static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
+{
+    const struct ofl_buffer *operand = &call->operand[i];
+    size_t bytes;
+    plan->written[i] = operand->access != OFL_READ;
+    plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
+                    (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
+    /* LAPACK's results are looked at before any of them is committed. */
+    plan->staged[i] = plan->written[i] && (is_lapack(call) || plan->read[i] || operand->region != OFL_GENERAL ||
+                                           ofl_operand_is_packed(operand));
+    plan->copy_of[i] = -1;
+    plan->call.operand[i].ld = operand->rows;
+    if (operand->region == OFL_PIVOTS) {
+        plan->call.operand[i].element_size = sizeof(int64_t);
+        plan->staged[i] = true; /* in both directions */
+    }
+    for (int j = 0; j < i && plan->copy_of[i] < 0; j++) {
+        if (same_input(operand, &call->operand[j])) {
+            plan->copy_of[i] = j;
+            plan->device_offset[i] = plan->device_offset[j];
+        }
+    }
+    return plan->copy_of[i] >= 0 || (operand_bytes(&plan->call.operand[i], &bytes) &&
+                                     reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
+                                     (!plan->staged[i] || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
+}
+
+static enum ofl_reason make_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
+{
+    bool packs = false;
+    memset(plan, 0, sizeof *plan);
+    if (call->operands < 1 || call->operands > OFL_MAX_OPERANDS || nothing_to_do(call)) {
+        return OFL_NOTHING_TO_DO;
+    }
+    plan->call = *call;
+    for (int i = 0; i < call->operands; i++) {
+        if (!plan_operand(call, i, plan)) {
+            return OFL_TOO_LARGE;
+        }
+        packs = packs || (plan->read[i] && ofl_operand_is_packed(&call->operand[i]));
+    }
+    enum ofl_reason reason = started->backend->operation_supports(started->device, &plan->call);
+    if (reason == OFL_OK) {
+        reason = started->backend->operation_workspace(started->device, &plan->call, &plan->work_bytes,
+                                                       &plan->host_work_bytes);
+    }
+    if (reason != OFL_OK) {
+        return reason;
+    }
+    if (!reserve(plan->work_bytes, &plan->device_bytes, &plan->work_offset) ||
+        !reserve(packs ? OFL_PACK_BYTES : 0, &plan->host_bytes, &plan->pack_offset) ||
+        !reserve(plan->host_work_bytes, &plan->host_bytes, &plan->host_work_offset)) {
+        return OFL_TOO_LARGE;
+    }
+    size_t info_bytes = is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
+    if (!reserve(info_bytes, &plan->device_bytes, &plan->info_offset) ||
+        !reserve(info_bytes, &plan->host_bytes, &plan->host_info_offset)) {
+        return OFL_TOO_LARGE;
+    }
+    return OFL_OK;
+}
+
+static void *device_at(size_t offset)
+{
+    return (char *)scratch.device + offset;
+}
+
+static void *host_at(size_t offset)
+{
+    return scratch.host == NULL ? NULL : (char *)scratch.host + offset;
+}
+
+static enum ofl_reason record(const struct ofl_started *started, enum ofl_mark mark)
+{
+    return started->backend->event_record(started->device, started->stream, started->mark[mark]);
+}
+
+static enum ofl_reason get_memory(const struct ofl_started *started, const struct plan *plan)
+{
+    enum ofl_reason reason = ofl_scratch_device(&scratch, started, plan->device_bytes);
+    if (reason == OFL_OK && plan->host_bytes > 0) {
+        reason = ofl_scratch_host(&scratch, started, plan->host_bytes);
+    }
+    return reason;
+}
+
+/* Bytes as they are, between the device and a staging area. */
+static enum ofl_reason copy_plain_in(const struct ofl_started *started, void *device, const void *host, size_t bytes)
+{
+    return started->backend->copy_in(started->device, started->stream, device, bytes, host, bytes, bytes, 1);
+}
+
+static enum ofl_reason copy_plain_out(const struct ofl_started *started, void *host, const void *device, size_t bytes)
+{
+    return started->backend->copy_out(started->device, started->stream, host, bytes, device, bytes, bytes, 1);
+}
+
+/* Pivots that lead out of the matrix are for the CPU library to stumble over. */
+static enum ofl_reason copy_pivots_in(const struct ofl_started *started, const struct ofl_call *call,
+                                      const struct plan *plan, int i, struct ofl_device_times *times)
+{
+    int64_t *wide = host_at(plan->host_offset[i]);
+    size_t bytes = (size_t)call->operand[i].rows * sizeof *wide;
+    if (!ofl_pivots_widen(&call->operand[i], call->operand[0].rows, wide)) {
+        return OFL_INVALID_ARGUMENT;
+    }
+    times->bytes_in += bytes;
+    return copy_plain_in(started, device_at(plan->device_offset[i]), wide, bytes);
+}
+
+/* All words zero. */
+static enum ofl_reason prepare_info(const struct ofl_started *started, struct plan *plan)
+{
+    size_t bytes = OFL_INFO_WORDS * sizeof(int32_t);
+    plan->call.info = device_at(plan->info_offset);
+    memset(host_at(plan->host_info_offset), 0, bytes);
+    return copy_plain_in(started, plan->call.info, host_at(plan->host_info_offset), bytes);
+}
+
+static enum ofl_reason copy_in(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
+                               struct ofl_device_times *times)
+{
+    enum ofl_reason reason = record(started, OFL_MARK_BEGIN);
+    for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
+        plan->call.operand[i].address = device_at(plan->device_offset[i]);
+        if (plan->read[i] && call->operand[i].region == OFL_PIVOTS) {
+            reason = copy_pivots_in(started, call, plan, i, times);
+        } else if (plan->read[i] && plan->copy_of[i] < 0) {
+            reason = ofl_copy_operand_in(started, &call->operand[i], plan->call.operand[i].address,
+                                         host_at(plan->pack_offset), &times->bytes_in);
+        }
+    }
+    if (reason == OFL_OK && is_lapack(call)) {
+        reason = prepare_info(started, plan);
+    }
+    return reason == OFL_OK ? record(started, OFL_MARK_COPIED_IN) : reason;
+}
+
+static enum ofl_reason compute(const struct ofl_started *started, const struct plan *plan)
+{
+    enum ofl_reason reason =
+        started->backend->operation_run(started->device, started->stream, &plan->call, device_at(plan->work_offset),
+                                        plan->work_bytes, host_at(plan->host_work_offset), plan->host_work_bytes);
+    return reason == OFL_OK ? record(started, OFL_MARK_COMPUTED) : reason;
+}
+
+static enum ofl_reason copy_out(const struct ofl_started *started, const struct ofl_call *call, const struct plan *plan,
+                                struct ofl_device_times *times)
+{
+    enum ofl_reason reason = OFL_OK;
+    for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
+        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS) {
+            size_t bytes = (size_t)call->operand[i].rows * sizeof(int64_t);
+            reason = copy_plain_out(started, host_at(plan->host_offset[i]), plan->call.operand[i].address, bytes);
+            times->bytes_out += bytes;
+        } else if (plan->written[i] && plan->staged[i]) {
+            reason = ofl_copy_operand_out_staged(started, &call->operand[i], plan->call.operand[i].address,
+                                                 host_at(plan->host_offset[i]), &times->bytes_out);
+        } else if (plan->written[i]) {
+            reason = ofl_copy_operand_out(started, &call->operand[i], plan->call.operand[i].address, &times->bytes_out);
+        }
+    }
+    if (reason == OFL_OK && is_lapack(call)) {
+        reason =
+            copy_plain_out(started, host_at(plan->host_info_offset), plan->call.info, OFL_INFO_WORDS * sizeof(int32_t));
+    }
+    return reason == OFL_OK ? record(started, OFL_MARK_COPIED_OUT) : reason;
+}
+
+/* Everything has arrived in the staging areas.  Whether it is LAPACK's answer; then *info is its verdict. */
+static enum ofl_reason check_results(const struct ofl_call *call, const struct plan *plan, int32_t *info)
+{
+    const int32_t *words = host_at(plan->host_info_offset);
+    *info = words[OFL_INFO_LAPACK];
+    for (int i = OFL_INFO_OTHERS; i < OFL_INFO_WORDS; i++) {
+        if (words[i] != 0) {
+            return OFL_EXCEPTIONAL_VALUES;
+        }
+    }
+    for (int i = 0; i < call->operands; i++) {
+        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS &&
+            !ofl_pivots_valid(&call->operand[i], call->operand[0].rows, host_at(plan->host_offset[i]))) {
+            return OFL_EXCEPTIONAL_VALUES;
+        }
+    }
+    if (*info != 0) {
+        return *info > 0 ? OFL_OK : OFL_OPERATION_FAILED;
+    }
+    return plan->written[0] ? ofl_lapack_check_factor(call, host_at(plan->host_offset[0])) : OFL_OK;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void commit(const struct ofl_call *call, const struct plan *plan, struct ofl_device_times *times)
+{
+    double begin = now();
+    for (int i = 0; i < call->operands; i++) {
+        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS) {
+            ofl_pivots_commit(&call->operand[i], host_at(plan->host_offset[i]));
+        } else if (plan->written[i] && plan->staged[i]) {
+            ofl_commit_operand(&call->operand[i], call->diag == 'U', host_at(plan->host_offset[i]));
+        }
+    }
+    times->copy_out += now() - begin;
+}
+
+/* What the device took; a failure here changes nothing about the result. */
+static void read_clocks(const struct ofl_started *started, struct ofl_device_times *times)
+{
+    double *const phases[] = {&times->copy_in, &times->compute, &times->copy_out};
+    for (int i = 0; i < OFL_MARK_COUNT - 1; i++) {
+        if (started->backend->event_elapsed(started->device, started->mark[i], started->mark[i + 1], phases[i]) !=
+            OFL_OK) {
+            *phases[i] = 0;
+        }
+    }
+}
+
+static enum ofl_reason run_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
+                                struct ofl_device_times *times)
+{
+    enum ofl_reason reason = get_memory(started, plan);
+    if (reason != OFL_OK) {
+        return reason;
+    }
+    reason = copy_in(started, call, plan, times);
+    if (reason == OFL_OK) {
+        reason = compute(started, plan);
+    }
+    if (reason == OFL_OK) {
+        reason = copy_out(started, call, plan, times);
+    }
+    /* Also after a failure: what is under way must not arrive later. */
+    enum ofl_reason drained = started->backend->stream_wait(started->device, started->stream);
+    if (drained != OFL_OK) {
+        ofl_device_lost(); /* nobody knows what the stream still does */
+    }
+    if (reason == OFL_OK) {
+        reason = drained;
+    }
+    int32_t info = 0;
+    if (reason == OFL_OK && is_lapack(call)) {
+        reason = check_results(call, plan, &info);
+    }
+    if (reason == OFL_OK) {
+        read_clocks(started, times);
+        commit(call, plan, times);
+    }
+    if (reason == OFL_OK && call->info != NULL) {
+        *call->info = info;
+    }
+    return reason;
+}
+
+/* One call, on whatever thread has the stack for it. */
+struct job {
+    const struct ofl_call *call;
+    struct ofl_device_times *times;
+    enum ofl_reason reason;
+};
+
+static void job_errand(void *argument)
+{
+    struct job *job = argument;
+    const struct ofl_started *started = ofl_started_device();
+    struct ofl_descriptors descriptors;
+    struct plan plan;
+    ofl_descriptors_fill(&descriptors);
+    job->reason = make_plan(started, job->call, &plan);
+    if (job->reason == OFL_OK) {
+        job->reason = ofl_lapack_check_input(job->call);
+    }
+    if (job->reason == OFL_OK) {
+        job->reason = run_plan(started, job->call, &plan, job->times);
+    }
+    if (job->reason == OFL_DEVICE_LOST) {
+        ofl_device_lost();
+    } else {
+        ofl_scratch_trim(&scratch, started);
+    }
+    atomic_store_explicit(&cached_bytes, scratch.device_bytes, memory_order_relaxed);
+    ofl_descriptors_restore(&descriptors);
+}
+
+static enum ofl_reason run_in_turn(const struct ofl_call *call, struct ofl_device_times *times)
+{
+    struct job job = {call, times, OFL_OK};
+    double begin = now();
+    pthread_mutex_lock(&turn);
+    times->wait = now() - begin;
+    job.reason = ofl_device_state(); /* it may have been lost meanwhile */
+    if (job.reason == OFL_OK) {
+        ofl_with_large_stack(job_errand, &job);
+    }
+    pthread_mutex_unlock(&turn);
+    return job.reason;
+}
+
+enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_times *times)
+{
+    struct ofl_device_times unwanted;
+    int saved = errno, cancellable;
+    times = times != NULL ? times : &unwanted;
+    memset(times, 0, sizeof *times);
+    enum ofl_reason reason = ofl_device_state();
+    if (reason == OFL_OK && !ofl_device_is_ours()) {
+        reason = OFL_FORKED;
+    }
+    if (reason == OFL_OK && inside) {
+        reason = OFL_NESTED;
+    }
+    if (reason != OFL_OK) {
+        return reason;
+    }
+    /* A thread that is cancelled in the middle would keep the turn for ever. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    inside = true;
+    reason = ofl_operation_prepare(ofl_started_device(), call->operation);
+    if (reason == OFL_OK) {
+        reason = run_in_turn(call, times);
+    }
+    inside = false;
+    pthread_setcancelstate(cancellable, NULL);
+    errno = saved;
+    return reason;
+}
+
+enum ofl_reason ofl_device_supports(const struct ofl_call *call)
+{
+    struct plan plan;
+    int saved = errno;
+    enum ofl_reason reason = ofl_device_start();
+    if (reason == OFL_OK) {
+        reason = ofl_operation_prepare(ofl_started_device(), call->operation);
+    }
+    if (reason == OFL_OK) {
+        reason = make_plan(ofl_started_device(), call, &plan);
+    }
+    if (reason == OFL_OK && plan.device_bytes > ofl_started_device()->properties.memory_bytes) {
+        reason = OFL_DEVICE_MEMORY;
+    }
+    errno = saved;
+    return reason;
+}
+
+uint64_t ofl_execute_cached_bytes(void)
+{
+    return atomic_load_explicit(&cached_bytes, memory_order_relaxed);
+}
+
+void ofl_execute_after_fork(void)
+{
+    turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}

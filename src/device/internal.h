@@ -1,0 +1,40 @@
+/* What the files of src/device share: the started device and the steps of its start. */
+#ifndef OFL_DEVICE_INTERNAL_H
+#define OFL_DEVICE_INTERNAL_H
+#include "device/device.h"
+
+enum { OFL_EXPLANATION_SIZE = 512 };
+
+/* The boundaries of a call's phases on the stream. */
+enum ofl_mark { OFL_MARK_BEGIN, OFL_MARK_COPIED_IN, OFL_MARK_COMPUTED, OFL_MARK_COPIED_OUT, OFL_MARK_COUNT };
+
+/* The started device.  Written by the thread that starts it, before the state becomes OFL_OK;
+ * constant afterwards. */
+struct ofl_started {
+    const struct ofl_backend *backend;
+    int device;
+    struct ofl_device_properties properties; /* asking the driver may take longer than a small call */
+    struct ofl_stream *stream;
+    struct ofl_event *mark[OFL_MARK_COUNT];
+};
+
+/* The started device; valid only while ofl_device_state is OFL_OK. */
+const struct ofl_started *ofl_started_device(void);
+
+/* The device stopped working: OFL_DEVICE_LOST from now on. */
+void ofl_device_lost(void);
+
+/* Whether this process is the one that started the device.  Sees also what was forked without
+ * the handlers of pthread_atfork. */
+bool ofl_device_is_ours(void);
+
+/* Sets what ofl_device_explanation returns, unless it was set before. */
+void ofl_explain(const char *explanation);
+
+/* Loads what the operation needs, once; later calls return the same answer. */
+enum ofl_reason ofl_operation_prepare(const struct ofl_started *started, enum ofl_operation operation);
+
+/* In a forked child: no lock is held and nothing is cached. */
+void ofl_execute_after_fork(void);
+uint64_t ofl_execute_cached_bytes(void);
+#endif

@@ -1,0 +1,307 @@
+/* The state of this process's device: not started, usable, or why not.
+ *
+ * The state is one atomic word, an enum ofl_reason or `starting`.  The thread that
+ * turns it from OFL_NOT_STARTED to `starting` starts the device; others that come
+ * meanwhile wait.  No lock is held while the device is started, and fork takes
+ * none: the child looks at the word that it inherited.  A child of a process that
+ * had started its device, or was just starting it, stays on the CPU, because
+ * drivers do not survive fork; a child of another process may start its own.
+ * OFL_DEVICE_LOST, OFL_FORKED and OFL_EXITING are final. */
+#include "device/descriptors.h"
+#include "device/internal.h"
+#include "device/loader.h"
+#include "device/stack.h"
+#include "base/reason.h"
+#include "base/settings.h"
+#include "base/signals.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { starting = OFL_REASON_COUNT };
+
+static _Atomic int state = OFL_NOT_STARTED;
+static struct ofl_started started; /* see internal.h */
+static pid_t owner;                /* written with `started` */
+static const char *_Atomic name;   /* of the backend, once it is started */
+
+/* Whoever waits for another thread's start. */
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t start_done = PTHREAD_COND_INITIALIZER;
+
+/* One line, written once by whoever wins `explained`, published by `explanation`. */
+static char explanation_text[OFL_EXPLANATION_SIZE];
+static atomic_flag explained = ATOMIC_FLAG_INIT;
+static const char *_Atomic explanation = "";
+
+void ofl_explain(const char *text)
+{
+    if (*text != '\0' && !atomic_flag_test_and_set(&explained)) {
+        snprintf(explanation_text, sizeof explanation_text, "%s", text);
+        atomic_store_explicit(&explanation, explanation_text, memory_order_release);
+    }
+}
+
+const char *ofl_device_explanation(void)
+{
+    return atomic_load_explicit(&explanation, memory_order_acquire);
+}
+
+static enum ofl_reason create_streams(const struct ofl_backend *backend)
+{
+    enum ofl_reason reason = backend->stream_create(0, &started.stream);
+    for (int i = 0; i < OFL_MARK_COUNT && reason == OFL_OK; i++) {
+        reason = backend->event_create(0, &started.mark[i]);
+    }
+    return reason;
+}
+
+static void destroy_streams(const struct ofl_backend *backend)
+{
+    for (int i = 0; i < OFL_MARK_COUNT; i++) {
+        if (started.mark[i] != NULL) {
+            backend->event_destroy(0, started.mark[i]);
+        }
+    }
+    if (started.stream != NULL) {
+        backend->stream_destroy(0, started.stream);
+    }
+    memset(&started, 0, sizeof started);
+}
+
+/* Starts a backend that has been loaded and opens its first device. */
+static enum ofl_reason start_backend(const struct ofl_backend *backend, char *text, size_t size)
+{
+    int devices = 0;
+    enum ofl_reason reason = backend->start(&devices, text, size);
+    if (reason != OFL_OK) {
+        return reason;
+    }
+    if (devices < 1) {
+        snprintf(text, size, "the %s backend found no device", backend->name);
+        reason = OFL_NO_DEVICE;
+    } else {
+        reason = backend->open(0, text, size);
+    }
+    if (reason != OFL_OK) {
+        backend->stop();
+        return reason;
+    }
+    reason = create_streams(backend);
+    if (reason == OFL_OK) {
+        reason = backend->properties(0, &started.properties);
+    }
+    if (reason != OFL_OK) {
+        snprintf(text, size, "the %s device failed after it was opened (%s); try again when it is less busy",
+                 backend->name, ofl_reason_text(reason));
+        destroy_streams(backend);
+        backend->close(0);
+        backend->stop();
+        return reason;
+    }
+    started.backend = backend;
+    owner = getpid();
+    atomic_store_explicit(&name, backend->name, memory_order_release);
+    return OFL_OK;
+}
+
+struct start {
+    enum ofl_reason reason;
+    char text[OFL_EXPLANATION_SIZE];
+};
+
+static void start_errand(void *argument)
+{
+    struct start *start = argument;
+    const char *device = ofl_settings()->device;
+    const struct ofl_backend *backend;
+    struct ofl_descriptors descriptors;
+    sigset_t before;
+    if (strcmp(device, "none") == 0) {
+        start->reason = OFL_DISABLED;
+        snprintf(start->text, sizeof start->text, "no device was asked for (--device none)");
+        return;
+    }
+    /* The host device is for tests: automatic choice never takes it. */
+    if (strcmp(device, "auto") == 0) {
+        device = "cuda";
+    }
+    ofl_signals_block(&before); /* drivers make threads */
+    ofl_descriptors_fill(&descriptors);
+    start->reason = ofl_backend_load(device, &backend, start->text, sizeof start->text);
+    if (start->reason == OFL_OK) {
+        start->reason = start_backend(backend, start->text, sizeof start->text);
+    }
+    ofl_descriptors_restore(&descriptors);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void start_device(void)
+{
+    static struct start start; /* used once in a process: by the thread that won */
+    int saved = errno;
+    start.text[0] = '\0';
+    ofl_with_large_stack(start_errand, &start);
+    if (start.reason != OFL_OK) {
+        ofl_explain(start.text);
+    }
+    pthread_mutex_lock(&start_lock);
+    int expected = starting; /* unless the process began to exit */
+    atomic_compare_exchange_strong(&state, &expected, (int)start.reason);
+    pthread_cond_broadcast(&start_done);
+    pthread_mutex_unlock(&start_lock);
+    errno = saved;
+}
+
+static void wait_for_start(void)
+{
+    pthread_mutex_lock(&start_lock);
+    while (atomic_load(&state) == starting) {
+        pthread_cond_wait(&start_done, &start_lock);
+    }
+    pthread_mutex_unlock(&start_lock);
+}
+
+enum ofl_reason ofl_device_start(void)
+{
+    int now = atomic_load_explicit(&state, memory_order_acquire);
+    if (now == OFL_NOT_STARTED || now == starting) {
+        int cancellable;
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+        now = OFL_NOT_STARTED;
+        if (atomic_compare_exchange_strong(&state, &now, starting)) {
+            start_device();
+        } else {
+            wait_for_start();
+        }
+        pthread_setcancelstate(cancellable, NULL);
+        now = atomic_load_explicit(&state, memory_order_acquire);
+    }
+    return (enum ofl_reason)now;
+}
+
+enum ofl_reason ofl_device_state(void)
+{
+    int now = atomic_load_explicit(&state, memory_order_acquire);
+    return now == starting ? OFL_NOT_STARTED : (enum ofl_reason)now;
+}
+
+const struct ofl_started *ofl_started_device(void)
+{
+    return &started;
+}
+
+bool ofl_device_is_ours(void)
+{
+    return getpid() == owner;
+}
+
+void ofl_device_lost(void)
+{
+    int expected = OFL_OK;
+    atomic_compare_exchange_strong(&state, &expected, OFL_DEVICE_LOST);
+}
+
+const char *ofl_device_name(void)
+{
+    return atomic_load_explicit(&name, memory_order_acquire);
+}
+
+enum ofl_reason ofl_device_properties(struct ofl_device_properties *out)
+{
+    enum ofl_reason now = ofl_device_state();
+    if (now == OFL_OK) {
+        *out = started.properties;
+    }
+    return now;
+}
+
+enum ofl_reason ofl_device_load(struct ofl_device_load *out)
+{
+    enum ofl_reason now = ofl_device_state();
+    if (now == OFL_OK) {
+        now = started.backend->load(started.device, out);
+        /* What is kept between calls is free for the next one. */
+        out->memory_free += now == OFL_OK ? ofl_execute_cached_bytes() : 0;
+    }
+    return now;
+}
+
+void ofl_device_on_thread(void (*mark)(void))
+{
+    ofl_stack_set_mark(mark);
+}
+
+struct preparation {
+    const struct ofl_started *device;
+    enum ofl_operation operation;
+    struct start result;
+};
+
+static void prepare_errand(void *argument)
+{
+    struct preparation *preparation = argument;
+    const struct ofl_started *device = preparation->device;
+    struct ofl_descriptors descriptors;
+    sigset_t before;
+    ofl_signals_block(&before);
+    ofl_descriptors_fill(&descriptors);
+    preparation->result.reason = device->backend->operation_prepare(
+        device->device, preparation->operation, preparation->result.text, sizeof preparation->result.text);
+    ofl_descriptors_restore(&descriptors);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+enum ofl_reason ofl_operation_prepare(const struct ofl_started *device, enum ofl_operation operation)
+{
+    /* The answer plus one; 0 until it is known.  Two threads may find it out at once: it is the same. */
+    static _Atomic int answers[OFL_OPERATION_COUNT];
+    int answer = atomic_load_explicit(&answers[operation], memory_order_acquire);
+    if (answer == 0) {
+        struct preparation preparation = {.device = device, .operation = operation};
+        ofl_with_large_stack(prepare_errand, &preparation);
+        if (preparation.result.reason != OFL_OK) {
+            ofl_explain(preparation.result.text);
+        }
+        answer = (int)preparation.result.reason + 1;
+        /* Memory may be there another time. */
+        if (preparation.result.reason != OFL_DEVICE_MEMORY && preparation.result.reason != OFL_HOST_MEMORY) {
+            atomic_store_explicit(&answers[operation], answer, memory_order_release);
+        }
+    }
+    return (enum ofl_reason)(answer - 1);
+}
+
+/* Nothing to do: the child can tell from the state what it may do, and no lock must be free. */
+void ofl_device_before_fork(void)
+{
+}
+
+void ofl_device_after_fork_in_parent(void)
+{
+}
+
+void ofl_device_after_fork_in_child(void)
+{
+    int now = atomic_load(&state);
+    /* Locks may be held by threads that do not exist here. */
+    start_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    start_done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    ofl_execute_after_fork();
+    if (now == starting || now == OFL_OK || now == OFL_DEVICE_LOST) {
+        atomic_store(&state, OFL_FORKED);
+        atomic_store(&name, NULL);
+    }
+}
+
+void ofl_device_exit(void)
+{
+    pthread_mutex_lock(&start_lock);
+    atomic_store(&state, OFL_EXITING);
+    pthread_cond_broadcast(&start_done);
+    pthread_mutex_unlock(&start_lock);
+}

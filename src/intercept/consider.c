@@ -1,0 +1,189 @@
+/* The dispatcher: what becomes of a call of the program that is large enough to matter.
+ *
+ * Entry points: ofl_consider before the call would go to the CPU library, ofl_considered_returned after it
+ * came back from there.  The decision itself is src/model's; here its inputs are gathered (settings,
+ * machine, the device's situation), the device is run, and what came of it is learned and counted. */
+#include "intercept/machine.h"
+#include "intercept/tracing.h"
+#include "intercept/wrapper.h"
+#include "base/message.h"
+#include "base/settings.h"
+#include "device/device.h"
+#include "trace/writer.h"
+
+#include <time.h>
+
+_Thread_local struct ofl_thread ofl_thread;
+_Atomic double ofl_flops_floor;
+
+static struct ofl_learning learning;
+static _Atomic double device_last_used; /* seconds */
+static _Atomic double device_queue;     /* predicted seconds of the calls that run or wait there */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Below the floor nothing is considered; in force mode and while tracing everything is. */
+void ofl_set_floor(void)
+{
+    atomic_store_explicit(&ofl_flops_floor, ofl_settings()->force || ofl_trace_active() ? 0 : OFL_FLOOR_FLOPS,
+                          memory_order_relaxed);
+}
+
+/* Outputs that overlap another operand: the standard leaves the result open, and CPU libraries each give
+ * their own, which the program may have come to rely on. */
+static bool output_overlaps(const struct ofl_call *call)
+{
+    for (int i = 0; i < call->operands; i++) {
+        for (int j = 0; call->operand[i].access != OFL_READ && j < call->operands; j++) {
+            if (j != i && ofl_buffers_overlap(&call->operand[i], &call->operand[j])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Asking the driver costs more than a small call saves, so the answer is kept for a while; a call for
+ * which the memory is gone by then fails and runs on the CPU. */
+static void describe_load(struct ofl_situation *situation)
+{
+    enum { KEPT_MILLISECONDS = 50 };
+    static _Atomic double asked, total, available, utilisation;
+    double time = now();
+    if (time - atomic_load(&asked) > 1e-3 * KEPT_MILLISECONDS) {
+        struct ofl_device_load load;
+        bool known = ofl_device_load(&load) == OFL_OK;
+        atomic_store(&total, known ? (double)load.memory_total : 0);
+        atomic_store(&available, known ? (double)load.memory_free : 0);
+        atomic_store(&utilisation, known ? load.utilisation : -1);
+        atomic_store(&asked, time);
+    }
+    situation->memory_total = atomic_load(&total);
+    situation->memory_free = atomic_load(&available);
+    situation->idle = time - atomic_load_explicit(&device_last_used, memory_order_relaxed);
+    /* The figure includes our own work: it says something about others only when we were idle. */
+    situation->utilisation = situation->idle >= OFL_LOAD_IDLE_SECONDS ? atomic_load(&utilisation) : -1;
+}
+
+static void describe_situation(struct ofl_situation *situation, enum ofl_reason state)
+{
+    *situation = (struct ofl_situation){.state = state, .utilisation = -1, .wait = atomic_load(&device_queue)};
+    if (state == OFL_OK) {
+        for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
+            situation->library_loaded[i] = true;
+        }
+        describe_load(situation);
+    }
+}
+
+static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings *settings)
+{
+    enum ofl_reason state = ofl_device_state();
+    if (state != OFL_OK && state != OFL_NOT_STARTED) {
+        return state;
+    }
+    if (output_overlaps(&visit->call)) {
+        return OFL_OVERLAP;
+    }
+    if (!settings->force) {
+        struct ofl_situation situation;
+        ofl_work_from_call(&visit->call, &visit->work);
+        if (visit->work.flops < OFL_FLOOR_FLOPS) {
+            return OFL_BELOW_FLOOR; /* it came before the floor was set */
+        }
+        describe_situation(&situation, state);
+        visit->decided = true;
+        enum ofl_reason reason =
+            ofl_decide(&visit->work, ofl_machine(), &learning, &situation, (int)settings->level, &visit->prediction);
+        if (reason != OFL_OK) {
+            return reason;
+        }
+    }
+    return state == OFL_NOT_STARTED ? ofl_start_device() : OFL_OK;
+}
+
+static void queue(double seconds)
+{
+    double before = atomic_load(&device_queue);
+    while (!atomic_compare_exchange_weak(&device_queue, &before, before + seconds)) {
+    }
+}
+
+static enum ofl_reason run(struct ofl_visit *visit)
+{
+    struct ofl_device_times times;
+    visit->info = 0;
+    visit->call.info = &visit->info;
+    enum ofl_reason reason = ofl_device_supports(&visit->call);
+    if (reason != OFL_OK) {
+        return reason;
+    }
+    double expected = visit->decided ? visit->prediction.device_claim : 0, started = now();
+    queue(expected);
+    reason = ofl_device_run(&visit->call, &times);
+    queue(-expected);
+    double finished = now();
+    atomic_store_explicit(&device_last_used, finished, memory_order_relaxed);
+    if (reason == OFL_OK) {
+        visit->reason = OFL_OK;
+        ofl_tracing_end(visit, started, finished, &times);
+        if (visit->decided) {
+            ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times.wait);
+        }
+    }
+    return reason;
+}
+
+bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason)
+{
+    struct ofl_thread *thread = &ofl_thread;
+    struct ofl_visit *visit = &thread->visit;
+    const struct ofl_settings *settings = ofl_settings();
+    ofl_set_floor();
+    thread->considered = true;
+    visit->decided = false;
+    if (target->integer_bytes == 0) {
+        reason = OFL_INTEGER_WIDTH;
+    }
+    ofl_tracing_begin(visit, target->caller, reason);
+    if (reason == OFL_OK) {
+        thread->backend = true; /* what the device's libraries call passes through */
+        reason = decide(visit, settings);
+        if (reason == OFL_OK) {
+            reason = run(visit);
+        }
+        thread->backend = false;
+    }
+    visit->reason = reason;
+    if (reason == OFL_OK) {
+        thread->outermost = NULL;
+        ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
+        return true;
+    }
+    visit->started = visit->decided || visit->traced ? now() : 0;
+    return false;
+}
+
+void ofl_considered_returned(const struct ofl_symbol *symbol)
+{
+    struct ofl_thread *thread = &ofl_thread;
+    struct ofl_visit *visit = &thread->visit;
+    if (visit->decided || visit->traced) {
+        double finished = now();
+        ofl_tracing_end(visit, visit->started, finished, NULL);
+        if (visit->decided) {
+            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, finished - visit->started);
+        }
+    }
+    if (visit->reason == OFL_BELOW_FLOOR) {
+        ofl_count(thread->counters, symbol, OFL_COUNT_SMALL);
+        return;
+    }
+    ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
+    ofl_increment(&thread->counters->reasons[visit->reason]);
+}

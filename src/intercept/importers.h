@@ -1,0 +1,36 @@
+/* Which loaded objects import our names, and what each of them would reach.
+ *
+ * Needed where the global scope has no BLAS: objects opened with RTLD_LOCAL bring their own (NumPy's
+ * wheels), possibly several, and a wrapper must know on whose behalf it was called. */
+#ifndef OFL_INTERCEPT_IMPORTERS_H
+#define OFL_INTERCEPT_IMPORTERS_H
+#include "intercept/symbols.h"
+#include <link.h>
+
+/* An object that imports a name, as found at the last scan. */
+struct ofl_importer {
+    const void *object;       /* where it is loaded; its identity */
+    const void *root;         /* the object whose dlopen brought it: its local scope is root and root's dependencies */
+    const void *root_dynamic; /* of root, to tell it from a later object at the same address */
+    bool has_lane;            /* its calls come through a lane */
+};
+
+/* Looks for objects loaded or unloaded since the last scan. */
+void ofl_importers_scan(void);
+
+/* The importers of a name, oldest first; how many, at most `most`. */
+unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *out, unsigned most);
+
+/* Lets the calls of an importer come through that lane's stub.  False where its table of
+ * addresses cannot be written. */
+bool ofl_importer_use_lane(const struct ofl_symbol *symbol, const void *object, unsigned lane);
+
+/* The link map of a loaded object, or NULL if it is no longer loaded as it was. */
+struct link_map *ofl_importers_link_map(const void *object, const void *dynamic);
+
+/* One import at a time that was found since the last call of this, until none is left (NULL). */
+struct ofl_symbol *ofl_importers_next_new(void);
+
+/* In a forked child: forget everything (another thread may have been scanning). */
+void ofl_importers_reset(void);
+#endif

@@ -1,0 +1,37 @@
+/* longjmp out of the CPU library.
+ *
+ * A program's xerbla_ may leave the library by longjmp (R's does).  The call that was running is over then,
+ * and what follows is the program's own again.  A longjmp that stays inside the library, which none is
+ * known to make, would only let nested calls count as the program's. */
+#include "intercept/wrapper.h"
+
+#include <dlfcn.h>
+
+#if defined __x86_64__
+
+static void *leave_call(void *_Atomic *next, const char *name)
+{
+    ofl_thread.outermost = NULL;
+    void *function = atomic_load_explicit(next, memory_order_acquire);
+    if (function == NULL) {
+        function = dlsym(RTLD_NEXT, name);
+        atomic_store(next, function);
+    }
+    return function;
+}
+
+#define HOOK(name)                                                                                                     \
+    void *ofl_prepare_##name(void) __attribute__((visibility("hidden")));                                              \
+    void *ofl_prepare_##name(void)                                                                                     \
+    {                                                                                                                  \
+        static void *_Atomic next;                                                                                     \
+        return leave_call(&next, #name);                                                                               \
+    }                                                                                                                  \
+    OFL_TAIL_HOOK(name, ofl_prepare_##name)
+
+HOOK(longjmp);
+HOOK(_longjmp);
+HOOK(siglongjmp);
+HOOK(__longjmp_chk);
+
+#endif

@@ -1,0 +1,343 @@
+/* What a caller would have reached without us.
+ *
+ * The dynamic linker looks a name up in the global scope first and then, for an object that came with
+ * dlopen, in the scope of what dlopen was asked for.  So:
+ *   1. the global scope behind us (RTLD_NEXT): where it has the name, every caller reaches that;
+ *   2. else the local scopes of the objects that import the name (importers.c).  An object that calls
+ *      directly is recognised by the return address.  A tail call leaves somebody else's return address;
+ *      then it was one of the importers that have no lane yet, and those share one scope, because every
+ *      older importer gets a lane of its own before something new is loaded;
+ *   3. else any loaded object that defines it (a pointer that somebody passed on).
+ * What was found is kept by return address, or by lane, until something is unloaded.
+ *
+ * A library's integer width is found once, by harmless calls (DESIGN: never guessed from plain names). */
+#include "intercept/importers.h"
+#include "intercept/loading.h"
+#include "intercept/wrapper.h"
+#include "base/message.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+_Atomic unsigned ofl_generation = 1;
+
+enum { MOST_IMPORTERS = 64 };
+
+static bool is_ours(const void *function)
+{
+    Dl_info ours, theirs;
+    return dladdr(&ofl_generation, &ours) != 0 && dladdr(function, &theirs) != 0 && ours.dli_fbase == theirs.dli_fbase;
+}
+
+/* A name in a loaded object and, after it, its dependencies.  NULL too where that finds only us, and for the
+ * main program, whose scope begins with us.  (A link map serves as a handle only once the object has been
+ * asked for with dlopen.) */
+static void *find_in_object(const struct link_map *map, const char *name)
+{
+    if (map->l_name[0] == '\0') {
+        return NULL;
+    }
+    void *handle = ofl_dlopen_next(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL) {
+        return NULL;
+    }
+    void *found = dlsym(handle, name);
+    ofl_dlclose_next(handle);
+    return found != NULL && !is_ours(found) ? found : NULL;
+}
+
+/* A name of the global scope that is in the same object as `function`: cheaper than asking the object. */
+static void *find_beside(const void *function, const char *name)
+{
+    Dl_info here, there;
+    void *found = dlsym(RTLD_NEXT, name);
+    return found != NULL && dladdr(function, &here) != 0 && dladdr(found, &there) != 0 &&
+                   here.dli_fbase == there.dli_fbase
+               ? found
+               : NULL;
+}
+
+/* ---- integer width ---- */
+
+/* 1 as a 32-bit integer, negative as a 64-bit one. */
+static const int64_t narrow_one = (int64_t)0xFFFFFFFF00000001;
+
+/* Each probe: 4 or 8 from one harmless call of a routine with that name, Fortran or CBLAS. */
+static unsigned probe_index_of_largest(void *function)
+{
+    float one[2] = {1, 1};
+    int64_t increment = 1;
+    int64_t found = 0;
+    /* The result is in the low half either way; 64-bit libraries return 0 for a negative count. */
+    found = ((int64_t(*)(const int64_t *, const float *, const int64_t *))function)(&narrow_one, one, &increment);
+    return (int32_t)found == 1 ? 4 : 8;
+}
+
+static unsigned probe_scale(void *function)
+{
+    double factor = 2, x[2] = {1, 1};
+    int64_t increment = 1;
+    ((void (*)(const int64_t *, const double *, double *, const int64_t *))function)(&narrow_one, &factor, x,
+                                                                                     &increment);
+    return x[0] == 2 ? 4 : 8;
+}
+
+static unsigned probe_cblas_scale(void *function)
+{
+    double x[2] = {1, 1};
+    ((void (*)(int64_t, double, double *, int64_t))function)(narrow_one, 2, x, 1);
+    return x[0] == 2 ? 4 : 8;
+}
+
+static unsigned probe_set(void *function)
+{
+    double zero = 0, one = 1, x[2] = {5, 5};
+    ((void (*)(const char *, const int64_t *, const int64_t *, const double *, const double *, double *,
+               const int64_t *, size_t))function)("A", &narrow_one, &narrow_one, &zero, &one, x, &narrow_one, 1);
+    return x[0] == 1 ? 4 : 8;
+}
+
+static const struct {
+    const char *name;
+    unsigned (*probe)(void *function);
+} probes[] = {
+    {"isamax_", probe_index_of_largest}, {"dscal_", probe_scale},
+    {"isamax", probe_index_of_largest},  {"dscal", probe_scale},
+    {"cblas_dscal", probe_cblas_scale},  {"dlaset_", probe_set},
+};
+
+/* Of the library that holds `function`; 0 where it offers nothing to ask. */
+static unsigned find_integer_bytes(void *function)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        void *found = find_beside(function, probes[i].name);
+        if (found == NULL) {
+            found = find_in_object(map, probes[i].name);
+        }
+        if (found != NULL) {
+            return probes[i].probe(found);
+        }
+    }
+    dlerror();
+    return 0;
+}
+
+/* ---- lookup ---- */
+
+static void *find_in_scope(const struct ofl_symbol *symbol, const struct ofl_importer *importer)
+{
+    struct link_map *root = ofl_importers_link_map(importer->root, importer->root_dynamic);
+    return root == NULL ? NULL : find_in_object(root, symbol->name);
+}
+
+static void *find_anywhere(const struct ofl_symbol *symbol)
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+    if (dladdr1(&ofl_generation, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
+        return NULL;
+    }
+    while (map->l_prev != NULL) {
+        map = map->l_prev;
+    }
+    for (; map != NULL; map = map->l_next) {
+        void *found = find_in_object(map, symbol->name);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+static const void *object_of(const void *address)
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+    return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && map != NULL ? (const void *)map->l_addr
+                                                                                       : NULL;
+}
+
+static void *find_local(const struct ofl_symbol *symbol, const void *caller)
+{
+    struct ofl_importer importers[MOST_IMPORTERS];
+    ofl_importers_scan();
+    unsigned count = ofl_importers_of(symbol, importers, MOST_IMPORTERS);
+    const void *object = object_of(caller);
+    void *found = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        if (importers[i].has_lane) {
+            continue; /* its calls do not come this way */
+        }
+        void *reached = find_in_scope(symbol, &importers[i]);
+        if (reached != NULL) {
+            found = reached;
+            if (importers[i].object == object) {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+static void *find_function(const struct ofl_symbol *symbol, const void *caller)
+{
+    void *found = dlsym(RTLD_NEXT, symbol->name);
+    if (found == NULL) {
+        found = find_local(symbol, caller);
+    }
+    if (found == NULL) {
+        found = find_anywhere(symbol);
+    }
+    dlerror(); /* a failed lookup of ours is not the program's news */
+    return found;
+}
+
+/* ---- targets ---- */
+
+static struct ofl_target *make_target(struct ofl_symbol *symbol, const void *caller, void *function,
+                                      unsigned integer_bytes)
+{
+    struct ofl_target *target = calloc(1, sizeof *target);
+    if (target == NULL) {
+        ofl_message("out of memory while looking up %s", symbol->name);
+        abort();
+    }
+    target->caller = caller;
+    target->function = function;
+    target->integer_bytes = integer_bytes;
+    target->next = atomic_load(&symbol->targets);
+    while (!atomic_compare_exchange_weak(&symbol->targets, &target->next, target)) {
+    }
+    return target;
+}
+
+static struct ofl_target *find_target(struct ofl_symbol *symbol, const void *caller, void *function,
+                                      unsigned integer_bytes)
+{
+    for (struct ofl_target *target = atomic_load(&symbol->targets); target != NULL; target = target->next) {
+        if (target->caller == caller && target->function == function && target->integer_bytes == integer_bytes) {
+            return target;
+        }
+    }
+    return make_target(symbol, caller, function, integer_bytes);
+}
+
+/* The width of a library that was asked in this generation need not be asked again. */
+static unsigned integer_bytes_of(const struct ofl_symbol *symbol, void *function, unsigned generation)
+{
+    if (symbol->integer_bytes != 0) {
+        return symbol->integer_bytes;
+    }
+    for (struct ofl_target *target = atomic_load(&symbol->targets); target != NULL; target = target->next) {
+        if (target->function == function && atomic_load(&target->generation) == generation) {
+            return target->integer_bytes;
+        }
+    }
+    return find_integer_bytes(function);
+}
+
+const struct ofl_target *ofl_resolve(struct ofl_symbol *symbol, const void *caller)
+{
+    unsigned generation = atomic_load(&ofl_generation);
+    void *function = find_function(symbol, caller);
+    if (function == NULL) {
+        /* Without us the dynamic linker would have ended the process here, in these words. */
+        ofl_message("symbol lookup error: undefined symbol: %s", symbol->name);
+        _exit(127);
+    }
+    struct ofl_target *target = find_target(symbol, caller, function, integer_bytes_of(symbol, function, generation));
+    atomic_store(&target->generation, generation);
+    uintptr_t address = (uintptr_t)caller;
+    atomic_store(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], target);
+    return target;
+}
+
+/* ---- lanes ---- */
+
+static unsigned lane_for(struct ofl_symbol *symbol, struct ofl_target *target)
+{
+    for (unsigned lane = 1; lane <= OFL_LANES_PER_SYMBOL; lane++) {
+        struct ofl_target *holder = NULL;
+        if (atomic_compare_exchange_strong(&symbol->lane_targets[lane - 1], &holder, target) || holder == target) {
+            return lane;
+        }
+        if (object_of(holder->function) == NULL) { /* its library is gone, and so is whoever used the lane */
+            atomic_store(&symbol->lane_targets[lane - 1], target);
+            return lane;
+        }
+    }
+    return 0;
+}
+
+static void give_lanes(struct ofl_symbol *symbol)
+{
+    struct ofl_importer importers[MOST_IMPORTERS];
+    if (dlsym(RTLD_NEXT, symbol->name) != NULL) {
+        return; /* one answer for everybody */
+    }
+    unsigned count = ofl_importers_of(symbol, importers, MOST_IMPORTERS);
+    for (unsigned i = 0; i < count; i++) {
+        void *function = importers[i].has_lane ? NULL : find_in_scope(symbol, &importers[i]);
+        if (function == NULL) {
+            continue;
+        }
+        unsigned generation = atomic_load(&ofl_generation);
+        struct ofl_target *target = find_target(symbol, NULL, function, integer_bytes_of(symbol, function, generation));
+        atomic_store(&target->generation, generation);
+        unsigned lane = lane_for(symbol, target);
+        if (lane != 0) {
+            ofl_importer_use_lane(symbol, importers[i].object, lane);
+            atomic_fetch_add(&ofl_generation, 1); /* by return address it may be somebody else's next time */
+        }
+    }
+}
+
+void ofl_before_loading(void)
+{
+    struct ofl_symbol *symbol;
+    ofl_importers_scan();
+    while ((symbol = ofl_importers_next_new()) != NULL) {
+        give_lanes(symbol);
+    }
+    dlerror();
+}
+
+static unsigned name_hash(const char *name) /* FNV-1a */
+{
+    uint32_t hash = 2166136261u;
+    for (; *name != '\0'; name++) {
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    }
+    return hash;
+}
+
+struct ofl_symbol *ofl_symbol_find(const char *name)
+{
+    /* A closed hash of all names; filled at the first use, every writer with the same values. */
+    enum { SLOTS = 4096 };
+    static _Atomic uint16_t slots[SLOTS];
+    static _Atomic bool filled;
+    if (!atomic_load_explicit(&filled, memory_order_acquire)) {
+        for (unsigned i = 0; i < ofl_symbol_count; i++) {
+            unsigned slot = name_hash(ofl_symbols[i].name) % SLOTS;
+            while (atomic_load(&slots[slot]) != 0 && atomic_load(&slots[slot]) != i + 1) {
+                slot = (slot + 1) % SLOTS;
+            }
+            atomic_store(&slots[slot], (uint16_t)(i + 1));
+        }
+        atomic_store_explicit(&filled, true, memory_order_release);
+    }
+    for (unsigned slot = name_hash(name) % SLOTS; atomic_load(&slots[slot]) != 0; slot = (slot + 1) % SLOTS) {
+        struct ofl_symbol *symbol = &ofl_symbols[slots[slot] - 1];
+        if (strcmp(symbol->name, name) == 0) {
+            return symbol;
+        }
+    }
+    return NULL;
+}

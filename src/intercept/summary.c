@@ -1,0 +1,168 @@
+/* The summary: lines for programs in a file, a table for people on standard error.
+ *
+ * The file has a line `operation device calls` for each routine and device ("cpu" for the CPU library);
+ * nested calls are the CPU library's own and are not in it.  The process that `gpu-offload run` started writes
+ * FILE, every other one that made calls FILE.PID. */
+#include "intercept/summary.h"
+#include "intercept/wrapper.h"
+#include "base/message.h"
+#include "base/reason.h"
+#include "base/settings.h"
+#include "device/device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Set by `gpu-offload run`, which becomes the program by exec. */
+#define ROOT_VARIABLE "GPU_OFFLOAD_ROOT_PID"
+
+static bool is_root;
+
+void ofl_summary_start(void)
+{
+    const char *root = getenv(ROOT_VARIABLE);
+    is_root = root == NULL || strtol(root, NULL, 10) == (long)getpid();
+}
+
+void ofl_summary_forked(void)
+{
+    is_root = false;
+}
+
+static uint64_t calls_on_cpu(const uint64_t calls[OFL_COUNT_KINDS])
+{
+    return calls[OFL_COUNT_CPU] + calls[OFL_COUNT_SMALL];
+}
+
+struct sums {
+    uint64_t calls[OFL_OPERATION_COUNT][OFL_PRECISION_COUNT][OFL_COUNT_KINDS];
+    uint64_t reasons[OFL_REASON_COUNT];
+    uint64_t total[OFL_COUNT_KINDS];
+};
+
+static void take_sums(struct sums *sums)
+{
+    static struct ofl_counters counters; /* too large for a small stack; the process is ending */
+    ofl_counters_sum(&counters);
+    *sums = (struct sums){0};
+    for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
+        for (int precision = 0; precision < OFL_PRECISION_COUNT; precision++) {
+            for (int kind = 0; kind < OFL_COUNT_KINDS; kind++) {
+                uint64_t calls = counters.calls[operation][precision][kind];
+                sums->calls[operation][precision][kind] = calls;
+                sums->total[kind] += calls;
+            }
+        }
+    }
+    for (int reason = 0; reason < OFL_REASON_COUNT; reason++) {
+        sums->reasons[reason] = counters.reasons[reason];
+    }
+}
+
+/* ---- the file ---- */
+
+static void write_file(const struct sums *sums, const char *path)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (file == NULL) {
+        ofl_message("cannot write the summary to %s: %s", path, strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+        return;
+    }
+    const char *device = ofl_device_name();
+    for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
+        for (int precision = 0; precision < OFL_PRECISION_COUNT; precision++) {
+            const uint64_t *calls = sums->calls[operation][precision];
+            char letter = ofl_precision_letter((enum ofl_precision)precision);
+            const char *name = ofl_operation_name((enum ofl_operation)operation);
+            if (calls[OFL_COUNT_DEVICE] > 0) {
+                fprintf(file, "%c%s %s %" PRIu64 "\n", letter, name, device != NULL ? device : "device",
+                        calls[OFL_COUNT_DEVICE]);
+            }
+            if (calls_on_cpu(calls) > 0) {
+                fprintf(file, "%c%s cpu %" PRIu64 "\n", letter, name, calls_on_cpu(calls));
+            }
+        }
+    }
+    if (fclose(file) != 0) {
+        ofl_message("cannot write the summary to %s: %s", path, strerror(errno));
+    }
+}
+
+/* ---- the table ---- */
+
+static void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void print_line(const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    ofl_message_text(line);
+}
+
+static void print_table(const struct sums *sums)
+{
+    const char *device = ofl_device_name();
+    print_line("gpu-offload: %s, process %ld\n", program_invocation_short_name, (long)getpid());
+    print_line("  %-10s %12s %12s %12s\n", "operation", device != NULL ? device : "device", "cpu", "nested");
+    for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
+        for (int precision = 0; precision < OFL_PRECISION_COUNT; precision++) {
+            const uint64_t *calls = sums->calls[operation][precision];
+            if (calls[OFL_COUNT_DEVICE] + calls_on_cpu(calls) + calls[OFL_COUNT_NESTED] > 0) {
+                print_line("  %c%-9s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "\n",
+                           ofl_precision_letter((enum ofl_precision)precision),
+                           ofl_operation_name((enum ofl_operation)operation), calls[OFL_COUNT_DEVICE],
+                           calls_on_cpu(calls), calls[OFL_COUNT_NESTED]);
+            }
+        }
+    }
+    if (sums->total[OFL_COUNT_SMALL] > 0) {
+        print_line("  %" PRIu64 " on the CPU because %s\n", sums->total[OFL_COUNT_SMALL],
+                   ofl_reason_text(OFL_BELOW_FLOOR));
+    }
+    for (int reason = 0; reason < OFL_REASON_COUNT; reason++) {
+        if (sums->reasons[reason] > 0) {
+            print_line("  %" PRIu64 " on the CPU because %s\n", sums->reasons[reason],
+                       ofl_reason_text((enum ofl_reason)reason));
+        }
+    }
+    if (ofl_device_explanation()[0] != '\0') {
+        print_line("  device: %.200s\n", ofl_device_explanation());
+    }
+}
+
+void ofl_summary_write(void)
+{
+    const struct ofl_settings *settings = ofl_settings();
+    static struct sums sums;
+    if (settings->summary_file[0] == '\0' && !settings->summary_table) {
+        return;
+    }
+    take_sums(&sums);
+    bool called = sums.total[OFL_COUNT_DEVICE] + sums.total[OFL_COUNT_CPU] + sums.total[OFL_COUNT_SMALL] > 0;
+    if (!is_root && !called) {
+        return;
+    }
+    if (settings->summary_file[0] != '\0') {
+        char path[4200];
+        if (is_root) {
+            snprintf(path, sizeof path, "%s", settings->summary_file);
+        } else {
+            snprintf(path, sizeof path, "%s.%ld", settings->summary_file, (long)getpid());
+        }
+        write_file(&sums, path);
+    }
+    if (settings->summary_table && called) {
+        print_table(&sums);
+    }
+}

@@ -1,0 +1,49 @@
+/* The exported names and what each one's callers reach.
+ *
+ * A target is what one caller of one name would have reached without us: the function and the
+ * integer width of its library.  Targets are immutable but for their generation, found once and
+ * never freed, so that the call path reads them without a lock. */
+#ifndef OFL_INTERCEPT_SYMBOLS_H
+#define OFL_INTERCEPT_SYMBOLS_H
+#include <gpu-offload/device.h>
+#include <stdatomic.h>
+
+/* Entry points of one name that know their target: see importers.c. */
+enum { OFL_LANES_PER_SYMBOL = 8, OFL_LANE_BYTES = 32 };
+
+struct ofl_target {
+    const void *caller;          /* the return address that it was found for; NULL for a lane */
+    _Atomic unsigned generation; /* of the loaded objects, when it was last confirmed */
+    void *function;
+    unsigned integer_bytes; /* 4 or 8; 0 where it could not be found out */
+    struct ofl_target *next;
+};
+
+enum { OFL_TARGET_CACHE = 4 };
+
+struct ofl_symbol {
+    const char *name;
+    enum ofl_operation operation;
+    enum ofl_precision precision;
+    unsigned integer_bytes; /* as the name says; 0: ask the library */
+    bool cblas;
+    const void *wrapper;
+    const char *lanes;                                  /* OFL_LANES_PER_SYMBOL stubs of OFL_LANE_BYTES each */
+    struct ofl_target *_Atomic cache[OFL_TARGET_CACHE]; /* by return address; any thread replaces entries */
+    struct ofl_target *_Atomic targets;                 /* all of them; only ever pushed to */
+    struct ofl_target *_Atomic lane_targets[OFL_LANES_PER_SYMBOL];
+};
+
+extern struct ofl_symbol ofl_symbols[] __attribute__((visibility("hidden")));
+extern const unsigned ofl_symbol_count;
+
+/* Counts changes of what is loaded; a target of another generation is looked up again. */
+extern _Atomic unsigned ofl_generation __attribute__((visibility("hidden")));
+
+/* The symbol of that name, or NULL. */
+struct ofl_symbol *ofl_symbol_find(const char *name);
+
+/* What the caller that returns to `caller` reaches under this name.  Never NULL: where no library
+ * defines the name the process ends as the dynamic linker would have ended it. */
+const struct ofl_target *ofl_resolve(struct ofl_symbol *symbol, const void *caller);
+#endif

@@ -1,0 +1,60 @@
+/* A machine: how fast its CPU library and its device compute, and what copies and starting cost.
+ *
+ * Filled by the built-in estimate (estimate.h) and, where there is one, by a profile (profile.h).
+ * Once filled it is only read, so any number of threads may share it. */
+#ifndef OFL_MODEL_MACHINE_H
+#define OFL_MODEL_MACHINE_H
+#include "model/work.h"
+
+enum ofl_place { OFL_ON_CPU, OFL_ON_DEVICE, OFL_PLACE_COUNT };
+enum ofl_direction { OFL_COPY_IN, OFL_COPY_OUT, OFL_DIRECTION_COUNT };
+enum ofl_host_memory { OFL_PAGEABLE, OFL_PINNED, OFL_HOST_MEMORY_COUNT };
+
+enum { OFL_CURVE_POINTS = 32 };
+
+struct ofl_point {
+    double work;  /* flops */
+    double speed; /* flops a second */
+};
+
+/* Speed over work of cubes (all extents equal), and what an element of each surface costs beyond it:
+ * the time of a box of extents a, b, c is
+ *
+ *   flops / speed(flops) + surface[0] (ab - g^2) + surface[1] (ac - g^2) + surface[2] (bc - g^2)
+ *
+ * with g = (abc)^(1/3), the cube of the same work; never less than a quarter of the first term. */
+struct ofl_curve {
+    int points;                               /* 0: not known */
+    struct ofl_point point[OFL_CURVE_POINTS]; /* by increasing work */
+    double surface[3];                        /* seconds an element; 0 where not known */
+};
+
+/* A straight line: fixed seconds + bytes / rate. */
+struct ofl_line {
+    double fixed; /* seconds */
+    double rate;  /* bytes a second */
+};
+
+struct ofl_machine {
+    struct ofl_curve curve[OFL_PLACE_COUNT][OFL_OPERATION_COUNT][OFL_PRECISION_COUNT];
+    struct ofl_line copy[OFL_DIRECTION_COUNT][OFL_HOST_MEMORY_COUNT];
+    double start;                      /* seconds to load the device's driver and open it */
+    double library[OFL_LIBRARY_COUNT]; /* seconds until a library's first routine can run */
+};
+
+/* Speed at `work` flops: interpolated between points in log-log space, flat outside, 0 where nothing is
+ * known.  Points that are not finite and positive do not exist. */
+double ofl_curve_speed(const struct ofl_curve *curve, double work);
+
+/* Seconds to compute `work` by the curve; infinite where the curve knows nothing. */
+double ofl_curve_seconds(const struct ofl_curve *curve, const struct ofl_work *work);
+
+/* Seconds to move `bytes`; 0 for none; infinite where the line is not usable. */
+double ofl_line_seconds(const struct ofl_line *line, double bytes);
+
+/* Gives each operation without a curve that of gemm in the same place and precision, slowed down as the
+ * operation usually is; a precision without gemm gets another's, scaled.  Copies from one
+ * kind of memory stand in for the other's.  What no curve can be derived
+ * for stays unknown. */
+void ofl_machine_complete(struct ofl_machine *machine);
+#endif

@@ -1,0 +1,31 @@
+/* How long a piece of work will take here and there. */
+#ifndef OFL_MODEL_PREDICT_H
+#define OFL_MODEL_PREDICT_H
+#include "model/learning.h"
+
+/* Seconds.  Where the machine knows nothing the CPU takes 0 and the device forever, so that nothing is
+ * offloaded blindly. */
+struct ofl_prediction {
+    double cpu, device;                /* corrected by learning; device includes the wait */
+    double cpu_claim;                  /* as the machine claims */
+    double device_claim;               /* the same, without the wait */
+    double wait;                       /* until the device is free */
+    double copy_in, compute, copy_out; /* parts of device_claim, before overlap */
+    double saving;                     /* cpu - device if that is positive, else 0 */
+    double residency_saving;           /* saving if the repeated operands were on the device; 0 if none */
+    bool probe;                        /* the work goes where it goes in order to measure */
+};
+
+/* R1's formulas, with residency, overlap and waiting:
+ *
+ *   cpu    = flops / speed * correction
+ *   device = wait + pipeline(in, compute, out) * correction
+ *   pipeline = longest of the three + the rest / pieces
+ *
+ * One piece gives the plain sum.  `wait` that is negative counts as 0. */
+void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine, const struct ofl_learning *learning,
+                 double wait, struct ofl_prediction *out);
+
+/* Seconds of three overlapping steps over `pieces` pieces. */
+double ofl_pipeline_seconds(double in, double compute, double out, int pieces);
+#endif

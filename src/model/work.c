@@ -1,0 +1,175 @@
+/* Work from a call, by the table operations.def. */
+#include "model/work.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NOT_TRANSPOSED(flag) ((flag) == 'N')
+#define LEFT(flag)           ((flag) == 'L')
+#define MIN(a, b)            ((a) < (b) ? (a) : (b))
+#define MAX(a, b)            ((a) > (b) ? (a) : (b))
+
+static const struct {
+    const char *name, *precisions, *arguments;
+} operations[OFL_OPERATION_COUNT] = {
+#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {#name, precisions, arguments},
+#include <gpu-offload/operations.def>
+#undef OFL_OPERATION
+};
+
+/* The sizes of a call as the flop expressions of the table see them. */
+static double table_flops(const struct ofl_call *call)
+{
+    const double m = (double)call->m, n = (double)call->n, k = (double)call->k, nrhs = (double)call->nrhs;
+    const char side = call->side;
+    (void)m, (void)n, (void)k, (void)nrhs, (void)side;
+    switch (call->operation) {
+#define OFL_OPERATION(name, precisions, kind, arguments, row_major, flops, ...)                                        \
+    case OFL_OP_##name:                                                                                                \
+        return flops;
+#include <gpu-offload/operations.def>
+#undef OFL_OPERATION
+    case OFL_OPERATION_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static bool is_complex(enum ofl_precision precision)
+{
+    return precision == OFL_C || precision == OFL_Z;
+}
+
+static bool beta_is_zero(const struct ofl_call *call)
+{
+    bool real_beta = strcmp(ofl_operation_name(call->operation), "herk") == 0 ||
+                     strcmp(ofl_operation_name(call->operation), "her2k") == 0;
+    switch (call->precision) {
+    case OFL_S:
+        return call->beta.s == 0;
+    case OFL_D:
+        return call->beta.d == 0;
+    case OFL_C:
+        return call->beta.c[0] == 0 && (real_beta || call->beta.c[1] == 0);
+    case OFL_Z:
+        return call->beta.z[0] == 0 && (real_beta || call->beta.z[1] == 0);
+    case OFL_PRECISION_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* Bytes of the stored elements of an operand. */
+static double stored_bytes(const struct ofl_buffer *buffer)
+{
+    if (buffer->rows <= 0 || buffer->columns <= 0) {
+        return 0;
+    }
+    double rows = (double)buffer->rows, columns = (double)buffer->columns;
+    double elements = rows * columns;
+    if (buffer->region == OFL_UPPER || buffer->region == OFL_LOWER) {
+        double square = rows < columns ? rows : columns;
+        elements = square * (square + 1) / 2;
+        /* A trapezoid stores, beyond its square, all of the long side that the triangle opens to. */
+        if (buffer->region == OFL_LOWER) {
+            elements += (rows - square) * square;
+        } else {
+            elements += (columns - square) * square;
+        }
+    }
+    return elements * buffer->element_size;
+}
+
+/* The third extent is k where the operation has one, the number of right-hand sides where a factor is only
+ * applied, the order of the triangular or symmetric operand where it has a side, else the smaller of the two. */
+static void find_extents(const struct ofl_call *call, double extent[3])
+{
+    double m = (double)(call->m > 0 ? call->m : call->n > 0 ? call->n : 0);
+    double n = (double)(call->n > 0 ? call->n : call->m > 0 ? call->m : 0);
+    extent[0] = m;
+    extent[1] = n;
+    if (call->k > 0) {
+        extent[2] = (double)call->k;
+    } else if (call->nrhs > 0 && call->operand[0].access == OFL_READ) {
+        extent[2] = (double)call->nrhs;
+    } else if (call->side == 'L') {
+        extent[2] = m;
+    } else if (call->side == 'R') {
+        extent[2] = n;
+    } else {
+        extent[2] = m < n ? m : n;
+    }
+}
+
+void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
+{
+    *out = (struct ofl_work){
+        .operation = call->operation,
+        .precision = call->precision,
+        .side = call->side,
+        .uplo = call->uplo,
+        .transa = call->transa != 0 ? call->transa : call->trans,
+        .transb = call->transb,
+        .diag = call->diag,
+        .m = call->m,
+        .n = call->n,
+        .k = call->k,
+        .pieces = 1,
+    };
+    find_extents(call, out->extent);
+    double flops = table_flops(call) * (is_complex(call->precision) ? 4 : 1);
+    bool sizes = call->m >= 0 && call->n >= 0 && call->k >= 0;
+    out->flops = sizes && flops > 0 && isfinite(flops) ? flops : 0;
+    bool untouched = beta_is_zero(call);
+    for (int i = 0; i < call->operands && i < OFL_MAX_OPERANDS; i++) {
+        const struct ofl_buffer *operand = &call->operand[i];
+        double bytes = stored_bytes(operand);
+        bool read =
+            operand->access == OFL_READ || operand->access == OFL_UPDATE || (operand->access == OFL_ADD && !untouched);
+        out->bytes_in += read ? bytes : 0;
+        out->bytes_out += operand->access != OFL_READ ? bytes : 0;
+        /* On the device a triangle has room for its whole rectangle. */
+        if (bytes > 0) {
+            out->device_bytes += (double)operand->rows * (double)operand->columns * operand->element_size;
+        }
+    }
+}
+
+/* The rows with LAPACK's info are LAPACK's. */
+enum ofl_library ofl_library_of(enum ofl_operation operation)
+{
+    bool lapack = (unsigned)operation < OFL_OPERATION_COUNT && strstr(operations[operation].arguments, " info") != NULL;
+    return lapack ? OFL_LIBRARY_SOLVER : OFL_LIBRARY_BLAS;
+}
+
+const char *ofl_operation_name(enum ofl_operation operation)
+{
+    return (unsigned)operation < OFL_OPERATION_COUNT ? operations[operation].name : "?";
+}
+
+enum ofl_operation ofl_operation_find(const char *name, size_t length)
+{
+    for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
+        if (strlen(operations[i].name) == length && memcmp(operations[i].name, name, length) == 0) {
+            return (enum ofl_operation)i;
+        }
+    }
+    return OFL_OPERATION_COUNT;
+}
+
+char ofl_precision_letter(enum ofl_precision precision)
+{
+    return (unsigned)precision < OFL_PRECISION_COUNT ? "sdcz"[precision] : '?';
+}
+
+double ofl_precision_bytes(enum ofl_precision precision)
+{
+    static const double bytes[OFL_PRECISION_COUNT] = {4, 8, 8, 16};
+    return (unsigned)precision < OFL_PRECISION_COUNT ? bytes[precision] : 0;
+}
+
+bool ofl_operation_has(enum ofl_operation operation, enum ofl_precision precision)
+{
+    return (unsigned)operation < OFL_OPERATION_COUNT && (unsigned)precision < OFL_PRECISION_COUNT &&
+           strchr(operations[operation].precisions, ofl_precision_letter(precision)) != NULL;
+}

@@ -1,0 +1,54 @@
+/* Work: what a call or a loop asks of a machine, in the numbers that time depends on.
+ *
+ * Made from a call on the program's buffers by ofl_work_from_call; whoever knows more (what is
+ * already on the device, how the transfers will be cut, the workspace) fills in the rest.  The
+ * model looks at nothing else of a call. */
+#ifndef OFL_MODEL_WORK_H
+#define OFL_MODEL_WORK_H
+#include <gpu-offload/device.h>
+
+/* The device libraries that an operation may need; each has a start-up cost of its own. */
+enum ofl_library { OFL_LIBRARY_BLAS, OFL_LIBRARY_SOLVER, OFL_LIBRARY_COUNT };
+
+struct ofl_work {
+    enum ofl_operation operation;
+    enum ofl_precision precision;
+    char side, uplo, transa, transb, diag; /* as in the call; 0 where it has none */
+    int64_t m, n, k;                       /* as in the call */
+
+    /* The box of the computation: flops are proportional to extent[0] * extent[1] * extent[2].  The
+     * three products of two extents are its surfaces, proportional to the operands' sizes. */
+    double extent[3];
+    double flops; /* complex operations count four times */
+
+    double bytes_in, bytes_out; /* what has to be moved if nothing is on the device */
+    /* Of bytes_in: what is on the device already, unchanged; costs nothing. */
+    double bytes_resident;
+    /* Of bytes_in: what is not on the device but was unchanged since an earlier call, so that a copy
+     * would serve later calls too; and the savings missed so far because it was not there. */
+    double bytes_repeated;
+    double credit;       /* seconds */
+    double device_bytes; /* device memory that the call needs: operands and workspace */
+
+    bool pinned; /* the operands lie in page-locked memory */
+    int pieces;  /* tiles in which transfers and computing overlap; 1: one after the other */
+};
+
+/* Describes a call.  The residency fields are 0, `pinned` is false, `pieces` 1, and device_bytes counts
+ * the operands without workspace.  Sizes that are not positive give zero flops. */
+void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out);
+
+/* The library that runs the operation on a device. */
+enum ofl_library ofl_library_of(enum ofl_operation operation);
+
+/* "gemm"; "?" outside the table. */
+const char *ofl_operation_name(enum ofl_operation operation);
+/* The operation called `name` (length bytes), or OFL_OPERATION_COUNT. */
+enum ofl_operation ofl_operation_find(const char *name, size_t length);
+/* 's', 'd', 'c', 'z'; '?' outside. */
+char ofl_precision_letter(enum ofl_precision precision);
+/* Bytes of an element: 4, 8, 8, 16. */
+double ofl_precision_bytes(enum ofl_precision precision);
+/* Whether the operation exists in the precision. */
+bool ofl_operation_has(enum ofl_operation operation, enum ofl_precision precision);
+#endif

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Builds the clients of this folder and runs them with and without the preload library.
+#
+# GPU_OFFLOAD_COMMAND is the command under test.  Real libraries that are not installed are left out, with a line.
+set -u
+here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
+command=${GPU_OFFLOAD_COMMAND:?}
+cc=${CC:-cc}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export OPENBLAS_NUM_THREADS=1
+passed=0 failed=0
+
+# check NAME COMMAND...: passes if the command succeeds
+check() {
+    local name=$1
+    shift
+    if "$@" >"$name.out" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name: $(tail -3 "$name.out" | tr '\n' ' ')"
+    fi
+}
+must() { "$@" || { echo "cannot build: $*" >&2; exit 1; }; }
+
+must "$cc" -O2 "$here/tail_calls.c" -o tail_calls -ldl
+for binding in lazy now; do
+    for width in 32 64; do
+        must "$cc" -O2 -fPIC -shared -DINT="int${width}_t" "$here/marked_blas.c" -o "libmarked$width.so"
+        must "$cc" -O2 -fPIC -shared "$here/tail_forward.c" -o "marked$width.$binding.so" \
+            -L. "-lmarked$width" "-Wl,-rpath,$work,-z,$binding"
+    done
+    for pair in "32 64" "64 32"; do
+        read -r first second <<<"$pair"
+        plugins=("./marked$first.$binding.so" $((first / 8)) "./marked$second.$binding.so" $((second / 8)))
+        check "bare-$first-$binding" ./tail_calls "${plugins[@]}"
+        check "cpu-$first-$binding" env EXPECT_CPU=1 "$command" run --device none ./tail_calls "${plugins[@]}"
+        check "host-$first-$binding" "$command" run --device host --force ./tail_calls "${plugins[@]}"
+    done
+    if "$cc" -O2 -fPIC -shared "$here/tail_forward.c" -o "real32.$binding.so" -Wl,--no-as-needed -lblas "-Wl,-z,$binding" &&
+        "$cc" -O2 -fPIC -shared "$here/tail_forward.c" -o "real64.$binding.so" -Wl,--no-as-needed -lblas64 "-Wl,-z,$binding"; then
+        check "real-$binding" "$command" run --device host --force \
+            ./tail_calls "./real32.$binding.so" 4 "./real64.$binding.so" 8 "./marked64.$binding.so" 8 "./marked32.$binding.so" 4
+    else
+        echo "left out: libblas and libblas64 are not both installed"
+    fi
+done
+
+# Calls after a longjmp out of the library are the program's own, and all are counted.
+if "$cc" -O1 "$here/jumps.c" -o jumps -lblas; then
+    rm -f summary
+    calls=$(GPU_OFFLOAD_SUMMARY=summary "$command" run --device host --force ./jumps)
+    check jumps test "$calls" = "$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,23 @@
+/* The core library: loading, starting, fork, exit, and running calls. */
+#include "tests.h"
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_overlap_extremes),
+        cmocka_unit_test(test_loader),
+        cmocka_unit_test(test_start_once),
+        cmocka_unit_test(test_exit),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_fork_while_starting),
+        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_calls_at_once),
+        cmocka_unit_test(test_small_stacks),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_cancelled),
+    };
+    return cmocka_run_group_tests_name("device", tests, NULL, NULL);
+}

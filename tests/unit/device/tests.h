@@ -1,0 +1,22 @@
+/* What the files of this test share. */
+#ifndef OFL_TESTS_UNIT_DEVICE_H
+#define OFL_TESTS_UNIT_DEVICE_H
+#include "device/device.h"
+
+#include "../backends/backend.h"
+
+void test_overlap(void **state);
+void test_overlap_extremes(void **state);
+void test_loader(void **state);
+void test_start_once(void **state);
+void test_exit(void **state);
+void test_fork(void **state);
+void test_fork_while_starting(void **state);
+void test_descriptors(void **state);
+void test_calls_at_once(void **state);
+void test_small_stacks(void **state);
+void test_refusals(void **state);
+void test_memory(void **state);
+void test_signals(void **state);
+void test_cancelled(void **state);
+#endif

@@ -66,9 +66,9 @@ enum ofl_load_error {
     OFL_LOAD_TOO_LARGE  /* more than OFL_MAX_SOURCE_BYTES or OFL_MAX_SOURCES in all */
 };
 
-/* All texts of one compilation together; with the number of sources it protects against include files that include each other
- * exponentially. */
-#define OFL_MAX_SOURCE_BYTES ((uint32_t) 1 << 30)
+/* All texts of one compilation together.  With the number of sources it protects against include files that include
+ * each other exponentially. */
+#define OFL_MAX_SOURCE_BYTES ((uint32_t)1 << 30)
 #define OFL_MAX_SOURCES      200000
 
 void ofl_sources_start(struct ofl_sources *sources, struct ofl_arena *arena);

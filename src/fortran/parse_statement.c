@@ -56,13 +56,14 @@ void ofl_append(struct ofl_parser *p, struct ofl_stmt *stmt)
         ofl_fail_at(p, stmt->span, "a statement cannot stand here, before the first %s",
                     top->stmt->kind == OFL_STMT_UNION ? "map" : "case");
     }
+    struct ofl_block *block = top->block;
     stmt->parent = top->stmt;
-    if (top->block->last == NULL) {
-        top->block->first = stmt;
+    if (block->last == NULL) {
+        block->first = stmt;
     } else {
-        top->block->last->next = stmt;
+        block->last->next = stmt;
     }
-    top->block->last = stmt;
+    block->last = stmt;
 }
 
 /* The statement behind its construct name or, in an if statement, behind the condition. */
@@ -155,12 +156,10 @@ static bool open_anyway(struct ofl_parser *p)
 /* Behind an error: the statement becomes OFL_STMT_ERROR, or a construct without content. */
 static void recover(struct ofl_parser *p)
 {
-    jmp_buf again;
-    p->recovery = &again;
     p->holder = NULL;
     p->start = 0;
     unsigned errors = p->diagnostics->errors;
-    if (setjmp(again) == 0 && open_anyway(p)) {
+    if (setjmp(p->recovery) == 0 && open_anyway(p)) {
         return;
     }
     if (p->diagnostics->errors == errors && p->frame_count > 0) {
@@ -171,16 +170,14 @@ static void recover(struct ofl_parser *p)
 /* One statement, with recovery. */
 static void statement(struct ofl_parser *p)
 {
-    jmp_buf recovery;
     p->first_keyword = 0;
-    p->recovery = &recovery;
     p->construct = (struct ofl_ident){NULL, {0, 0}};
     p->holder = NULL;
     p->prefix_attrs = NULL;
     p->prefix_type = NULL;
     p->recursion = 0;
     p->has_double_colon = strstr(p->item.text, "::") != NULL;
-    if (setjmp(recovery) == 0) {
+    if (setjmp(p->recovery) == 0) {
         ofl_goto(p, 0);
         parse_statement(p);
     } else {

@@ -100,7 +100,7 @@ struct ofl_span ofl_since(const struct ofl_parser *p, uint32_t begin)
 static _Noreturn void leave(struct ofl_parser *p, struct ofl_span span, const char *text)
 {
     ofl_diag_error(p->diagnostics, span, "%s", text);
-    longjmp(*p->recovery, 1);
+    longjmp(p->recovery, 1);
 }
 
 void ofl_fail_at(struct ofl_parser *p, struct ofl_span span, const char *format, ...)

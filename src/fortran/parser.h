@@ -53,7 +53,7 @@ struct ofl_parser {
     unsigned recursion;
     bool has_double_colon; /* anywhere: a type spec in an array constructor is possible */
     bool dec;              /* -fdec, or a structure has been seen */
-    jmp_buf *recovery;
+    jmp_buf recovery;
 
     struct ofl_frame *frames; /* malloc'ed stack */
     unsigned frame_count, frame_capacity;

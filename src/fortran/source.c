@@ -31,9 +31,9 @@ static struct ofl_source *add(struct ofl_sources *sources, const char *path, con
     }
     if (sources->count == sources->capacity) {
         size_t capacity = sources->capacity == 0 ? 16 : 2 * sources->capacity;
-        struct ofl_source **items = ofl_arena_alloc(sources->arena, capacity * sizeof *items);
+        struct ofl_source **items = ofl_arena_alloc(sources->arena, capacity * sizeof(void *));
         if (sources->count > 0) {
-            memcpy(items, sources->items, sources->count * sizeof *items);
+            memcpy(items, sources->items, sources->count * sizeof(void *));
         }
         sources->items = items;
         sources->capacity = capacity;
@@ -60,7 +60,7 @@ struct ofl_source *ofl_source_add(struct ofl_sources *sources, const char *path,
  */
 static char *read_all(FILE *stream, size_t *length)
 {
-    size_t capacity = 64 * 1024, count = 0;
+    size_t capacity = (size_t)64 * 1024, count = 0;
     char *text = malloc(capacity);
     while (text != NULL) {
         size_t more = fread(text + count, 1, capacity - count, stream);
@@ -151,7 +151,7 @@ static void remember(struct ofl_sources *sources, struct ofl_source *source)
         struct ofl_source **old = sources->included;
         size_t old_capacity = sources->included_capacity;
         sources->included_capacity = old_capacity == 0 ? 64 : 2 * old_capacity;
-        sources->included = ofl_arena_alloc(sources->arena, sources->included_capacity * sizeof *old);
+        sources->included = ofl_arena_alloc(sources->arena, sources->included_capacity * sizeof(void *));
         for (size_t i = 0; i < old_capacity; i++) {
             if (old[i] != NULL) {
                 *slot_of(sources, old[i]->path) = old[i];

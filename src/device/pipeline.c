@@ -17,13 +17,14 @@
 #include "device/pieces.h"
 #include "device/pool.h"
 #include "device/slots.h"
+#include "base/settings.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 /* Waking threads costs as much as copying this much. */
-enum { alone_bytes = 1 << 20, spins = 400 };
+enum { alone_bytes = 1 << 20, spins = 400, test_piece_bytes = 2 << 10 };
 
 /* The next piece to take of all copies in one direction. */
 struct cursor {
@@ -475,6 +476,9 @@ static size_t bytes_of(const struct ofl_pipeline *pipeline)
 /* So many helpers that each has two of the smallest pieces to copy. */
 static int helpers_for(size_t bytes)
 {
+    if (ofl_settings()->small_pieces) {
+        return ofl_pool_helpers();
+    }
     size_t most = bytes < alone_bytes ? 0 : bytes / (2 * OFL_SMALL_SLOT_BYTES);
     int helpers = most > 0 ? ofl_pool_helpers() : 0;
     return most < (size_t)helpers ? (int)most : helpers;
@@ -483,6 +487,9 @@ static int helpers_for(size_t bytes)
 /* Each thread gets a few pieces. */
 static size_t piece_bytes_for(size_t bytes, int helpers)
 {
+    if (ofl_settings()->small_pieces) {
+        return test_piece_bytes;
+    }
     size_t share = bytes / (2 * ((size_t)helpers + 1));
     if (share <= OFL_SMALL_SLOT_BYTES || helpers == 0) {
         return bytes < alone_bytes || helpers > 0 ? OFL_SMALL_SLOT_BYTES : OFL_SLOT_BYTES;
@@ -545,6 +552,10 @@ void ofl_host_scatter(const struct ofl_buffer *to, const void *from, size_t pitc
 {
     double bytes = rectangle_bytes(to);
     int helpers = helpers_for(bytes < 1e18 ? (size_t)bytes : (size_t)1e18);
-    struct scatter scatter = {.to = to, .from = from, .pitch = pitch, .cut = ofl_cut_buffer(to, OFL_SMALL_SLOT_BYTES)};
+    struct scatter scatter = {
+        .to = to,
+        .from = from,
+        .pitch = pitch,
+        .cut = ofl_cut_buffer(to, ofl_settings()->small_pieces ? test_piece_bytes : OFL_SMALL_SLOT_BYTES)};
     ofl_pool_run(take_part_in_scatter, &scatter, helpers);
 }

@@ -11,11 +11,20 @@
  * the whole call; only the order of summation may differ. */
 #include "device/tiles.h"
 #include "device/pieces.h"
+#include "base/settings.h"
 
 #include <string.h>
 
-enum { narrowest = 512, most_panels = 16, multiple = 64 };
-static const double worth_bytes = 48e6, bytes_of_panel = 24e6;
+enum { most_panels = 16 };
+
+/* When panels pay, and how wide they are: a device needs wide ones to compute at full speed. */
+struct measure {
+    double worth_bytes, bytes_of_panel; /* of all operands */
+    int64_t narrowest, multiple;
+};
+
+static const struct measure usual = {48e6, 24e6, 512, 64};
+static const struct measure for_tests = {0, 500, 3, 2}; /* the setting small_pieces */
 
 /* A range of columns, or of rows. */
 struct range {
@@ -284,14 +293,16 @@ static double bytes_to_move(const struct ofl_layout *layout)
 /* How wide panels of a side of so many columns or rows are; all of it where panels do not pay. */
 static int64_t panel_width(const struct ofl_layout *layout, int64_t side)
 {
+    const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
     double bytes = bytes_to_move(layout);
-    int64_t panels = bytes < bytes_of_panel * most_panels ? (int64_t)(bytes / bytes_of_panel) : most_panels;
-    panels = panels < side / narrowest ? panels : side / narrowest;
-    if (bytes < worth_bytes || panels < 2) {
+    int64_t panels =
+        bytes < measure->bytes_of_panel * most_panels ? (int64_t)(bytes / measure->bytes_of_panel) : most_panels;
+    panels = panels < side / measure->narrowest ? panels : side / measure->narrowest;
+    if (bytes < measure->worth_bytes || panels < 2) {
         return side;
     }
     int64_t width = (side + panels - 1) / panels;
-    return (width + multiple - 1) / multiple * multiple;
+    return (width + measure->multiple - 1) / measure->multiple * measure->multiple;
 }
 
 int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)

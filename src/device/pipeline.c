@@ -490,7 +490,7 @@ static size_t piece_bytes_for(size_t bytes, int helpers)
     if (ofl_settings()->small_pieces) {
         return test_piece_bytes;
     }
-    size_t share = bytes / (2 * ((size_t)helpers + 1));
+    size_t share = bytes / (4 * ((size_t)helpers + 1));
     if (share <= OFL_SMALL_SLOT_BYTES || helpers == 0) {
         return bytes < alone_bytes || helpers > 0 ? OFL_SMALL_SLOT_BYTES : OFL_SLOT_BYTES;
     }

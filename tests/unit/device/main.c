@@ -17,6 +17,10 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_helpers),
+        cmocka_unit_test(test_fork_during_calls),
+        cmocka_unit_test(test_without_locked_memory),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }

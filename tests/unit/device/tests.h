@@ -18,4 +18,8 @@ void test_small_stacks(void **state);
 void test_refusals(void **state);
 void test_memory(void **state);
 void test_cancelled(void **state);
+void test_pieces(void **state);
+void test_helpers(void **state);
+void test_fork_during_calls(void **state);
+void test_without_locked_memory(void **state);
 #endif

@@ -3,11 +3,11 @@
  * The steps' copies are cut into pieces.  The calling thread and the pool's helpers
  * all do the same: take the next piece that goes in, pack it into a page-locked slot
  * of their own and queue its copy; start the operations of a step when its last
- * piece is queued; queue the copy of a result's next piece to a slot and, when it has
- * arrived, put it into its place.  A thread has one copy out under way while it packs,
- * so that nobody waits for a device that is still computing while there is something
- * to pack.  Streams are ordered by events: the operations of a step wait for its
- * copies in, its copies out for its operations.
+ * piece is queued; queue the copy of a finished result's next piece to a slot and,
+ * when it has arrived, put it into its place.  A thread has one copy out under way
+ * while it packs, so that nobody waits for the device while there is something to
+ * pack.  The operations of a step wait for its copies in by an event; its copies
+ * out are queued when its operations are done.
  *
  * Locks: `lock` for who does what; in_lock and out_lock for queueing on the streams of
  * copies, taken before `lock`.  One pipeline runs at a time.  After a failure nobody
@@ -44,10 +44,8 @@ struct run {
     enum ofl_reason reason;
     struct cursor next_in, next_out;
     int64_t missing[OFL_MOST_STEPS]; /* pieces of a step that are not queued yet */
-    int launched;                    /* steps whose operations are queued */
-    bool launching;
-    /* Under out_lock. */
-    int out_waits; /* steps whose operations the copies out wait for */
+    int launched, ready;             /* steps whose operations are queued; are done, or precede on the same stream */
+    bool launching, scouting;
 };
 
 /* A piece on its way. */
@@ -218,8 +216,7 @@ static enum ofl_reason bring_in(struct worker *worker, const struct errand *erra
     return reason;
 }
 
-/* Takes the next piece that goes out, of a step whose operations are queued, and queues its copy.  False where there is
- * none. */
+/* Takes the next piece that goes out, of a step that is ready, and queues its copy.  False where there is none. */
 static bool send_out(struct worker *worker, enum ofl_reason *reason)
 {
     struct run *run = worker->run;
@@ -231,11 +228,8 @@ static bool send_out(struct worker *worker, enum ofl_reason *reason)
     }
     pthread_mutex_lock(&run->out_lock);
     pthread_mutex_lock(&run->lock);
-    bool found = take(run, &run->next_out, false, run->launched, errand);
+    bool found = take(run, &run->next_out, false, run->ready, errand);
     pthread_mutex_unlock(&run->lock);
-    for (; found && run->out != run->compute && run->out_waits <= errand->step && *reason == OFL_OK; run->out_waits++) {
-        *reason = wait_for(run, run->out, run->started->computed[run->out_waits]);
-    }
     if (found && *reason == OFL_OK && errand->piece.rows > 0) {
         *reason = queue(run, errand, false, slot);
     }
@@ -348,6 +342,40 @@ static void launch_ready(struct run *run)
     }
 }
 
+/* Sees which steps are ready.  `lock` is held. */
+static void notice_ready(struct run *run)
+{
+    const struct ofl_started *started = run->started;
+    bool done = true;
+    while (run->reason == OFL_OK && run->ready < run->launched && done) {
+        if (run->out != run->compute) {
+            fail(run, started->backend->event_done(started->device, started->computed[run->ready], &done));
+        }
+        if (done && run->reason == OFL_OK) {
+            run->ready++;
+            tell(run);
+        }
+    }
+}
+
+/* Waits for the device until the next step is ready: one thread for all, since waiting may keep a processor busy.
+ * False where that is not to be done here.  `lock` is held, and released meanwhile. */
+static bool scout(struct run *run)
+{
+    int next = run->ready;
+    if (run->scouting || next >= run->launched) {
+        return false;
+    }
+    run->scouting = true;
+    pthread_mutex_unlock(&run->lock);
+    enum ofl_reason reason = run->started->backend->event_wait(run->started->device, run->started->computed[next]);
+    pthread_mutex_lock(&run->lock);
+    run->scouting = false;
+    fail(run, reason);
+    tell(run);
+    return true;
+}
+
 /* Takes a piece in, if there is one.  `lock` is held, and released meanwhile. */
 static bool work_in(struct worker *worker)
 {
@@ -370,7 +398,7 @@ static void start_out(struct worker *worker)
 {
     struct run *run = worker->run;
     int most = is_left(run, &run->next_in, true, run->pipeline->steps) ? 1 : 2;
-    bool found = is_left(run, &run->next_out, false, run->launched);
+    bool found = is_left(run, &run->next_out, false, run->ready);
     while (found && worker->outs < most && run->reason == OFL_OK) {
         enum ofl_reason reason;
         pthread_mutex_unlock(&run->lock);
@@ -416,6 +444,7 @@ static void take_part(void *argument, int participant)
     pthread_mutex_lock(&run->lock);
     while (run->reason == OFL_OK) {
         launch_ready(run);
+        notice_ready(run);
         start_out(&worker);
         bool busy = work_in(&worker);
         busy = end_out(&worker) || busy;
@@ -423,7 +452,7 @@ static void take_part(void *argument, int participant)
             break;
         }
         /* Whoever has a step's last piece on its way launches it, and tells. */
-        if (!busy && run->reason == OFL_OK && !is_left(run, &run->next_out, false, run->launched)) {
+        if (!busy && run->reason == OFL_OK && !is_left(run, &run->next_out, false, run->ready) && !scout(run)) {
             wait_for_change(run);
         }
     }

@@ -11,7 +11,7 @@ all: $(BUILD)/build.ninja
 # Quiet when it works: what configuring printed is shown only when it failed.
 $(BUILD)/build.ninja: CMakePresets.json
 	@cmake --preset $(PRESET) -G Ninja >build-$(PRESET).log 2>&1 || { cat build-$(PRESET).log; rm -f build-$(PRESET).log; exit 1; }
-	@grep -i 'gpu-offload:' build-$(PRESET).log; rm -f build-$(PRESET).log
+	@grep 'CUDA backend' build-$(PRESET).log; rm -f build-$(PRESET).log
 
 help:
 	@echo 'make                build into build/release (PRESET=debug, asan, tsan for another)'
@@ -57,6 +57,7 @@ format:
 
 bench: all
 	@bench/overhead/run $(BUILD)
+	@bench/trace/run $(BUILD)
 
 fuzz: setup
 	@$(MAKE) --no-print-directory all PRESET=asan

@@ -148,16 +148,8 @@ static void start_device(int output, void *context)
 
 static bool report_backend(const char *name)
 {
-    char file[64], path[PATH_MAX], argument[32];
-    snprintf(file, sizeof file, "libgpuoffload-%s.so", name);
+    char argument[32];
     snprintf(argument, sizeof argument, "%s", name);
-    if (!ofl_cli_library(file, path, sizeof path) || access(path, R_OK) != 0) {
-        ofl_doctor_line(name, "no backend: %s does not exist", path);
-        ofl_doctor_advice(strcmp(name, "cuda") == 0
-                              ? "build gpu-offload where CUDA's headers are (CUDA_HOME or /usr/local/cuda)"
-                              : "install gpu-offload again");
-        return false;
-    }
     char *text = ofl_cli_capture_call(start_device, argument, 60);
     if (text == NULL) {
         ofl_doctor_line(name, "starting it crashed or took longer than a minute");
@@ -166,8 +158,14 @@ static bool report_backend(const char *name)
     bool ready = strncmp(text, "ok ", 3) == 0;
     const char *detail = text + strcspn(text, " ");
     detail += *detail == ' ';
-    ofl_doctor_line(name, "%s, device ABI %d%s%s", ready ? "ready" : "not usable", OFL_DEVICE_ABI,
-                    *detail != '\0' ? ": " : "", detail);
+    if (ready) {
+        ofl_doctor_line(name, "ready, device ABI %d: %s", OFL_DEVICE_ABI, detail);
+    } else {
+        ofl_doctor_line(name, "not usable: %s", detail);
+    }
+    if (strcmp(name, "cuda") == 0 && strncmp(text, ofl_reason_name(OFL_NO_BACKEND), strcspn(text, " ")) == 0) {
+        ofl_doctor_advice("it is built where CUDA's headers are (CUDA_HOME or /usr/local/cuda)");
+    }
     free(text);
     return ready;
 }
@@ -205,9 +203,12 @@ bool ofl_doctor_device(const char *device)
     report_cuda();
     ofl_doctor_heading("Devices");
     bool cuda = report_backend("cuda"), host = report_backend("host");
-    ofl_doctor_line("chosen", "--device %s%s", device,
-                    strcmp(device, "auto") == 0 ? cuda ? ": cuda" : ": none, everything stays on the CPU" : "");
-    if (strcmp(device, "auto") == 0 && !cuda) {
+    if (strcmp(device, "auto") != 0) {
+        ofl_doctor_line("chosen", "--device %s", device);
+    } else if (cuda) {
+        ofl_doctor_line("chosen", "--device auto: cuda");
+    } else {
+        ofl_doctor_line("chosen", "--device auto: none, everything stays on the CPU");
         ofl_doctor_advice("to try the tool without a GPU: --device host (slower than the CPU, same results)");
     }
     report_profile(strcmp(device, "host") == 0 ? "host" : "cuda");

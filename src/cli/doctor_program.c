@@ -114,21 +114,16 @@ static void report_provider(const struct ofl_module *module, bool executable)
 
 static void report_caller(const struct ofl_module *module)
 {
+    const char *name = base_name(module->path);
+    size_t all = module->intercepted + module->others;
     if (module->intercepted > 0) {
-        ofl_doctor_line(base_name(module->path),
-                        "%zu of %zu BLAS and LAPACK routines that it calls are intercepted: %s%s", module->intercepted,
-                        module->intercepted + module->others, module->examples,
-                        strlen(module->examples) + 24 > sizeof module->examples ? ", ..." : "");
-    } else if (module->others > 0) {
+        ofl_doctor_line(name, "%zu of the %zu BLAS and LAPACK routines that it calls are intercepted: %s%s",
+                        module->intercepted, all, module->examples, module->more_examples ? ", ..." : "");
+    } else if (all > 0) {
         ofl_doctor_line(
-            base_name(module->path),
-            "none of the %zu BLAS and LAPACK routines that it calls itself is intercepted; they stay on the CPU",
-            module->others);
-    }
-    if (module->built_in != NULL) {
-        ofl_doctor_line(base_name(module->path),
-                        "has a copy of its own of %s and maybe of others, linked statically: "
-                        "calls of it cannot be seen",
+            name, "none of the %zu BLAS and LAPACK routines that it calls is intercepted; they stay on the CPU", all);
+    } else if (module->built_in != NULL) {
+        ofl_doctor_line(name, "holds %s and maybe others itself, linked statically: its calls cannot be seen",
                         module->built_in);
         ofl_doctor_advice("link it with a shared BLAS library (-lopenblas or -lblas, no .a file)");
     }

@@ -140,8 +140,10 @@ static void count_imports(struct ofl_module *module, const struct names *ours, c
         if (names_have(ours, name)) {
             module->intercepted++;
             size_t used = strlen(module->examples);
-            if (used + strlen(name) + 8 < sizeof module->examples) {
+            if (used + strlen(name) + 3 < sizeof module->examples) {
                 snprintf(module->examples + used, sizeof module->examples - used, "%s%s", used > 0 ? ", " : "", name);
+            } else {
+                module->more_examples = true;
             }
         } else if (names_have(provided, name)) {
             module->others++;

@@ -11,8 +11,10 @@ struct ofl_module {
     bool provider;        /* exports BLAS or LAPACK routines */
     size_t intercepted;   /* names it imports that libgpuoffload.so has too */
     size_t others;        /* names it imports that a provider exports and libgpuoffload.so has not */
-    char examples[160];   /* some of the intercepted ones: "cblas_dgemm64_, ..." */
-    const char *built_in; /* a routine that it holds itself and does not export, or NULL */
+    char examples[100];   /* the first of the intercepted ones: "cblas_dgemm64_, cblas_dsyrk64_" */
+    bool more_examples;   /* there are others */
+    const char *built_in; /* a routine that it holds itself and does not export, or NULL; tells of static linking
+                           * only where it imports none */
 };
 
 struct ofl_modules {

@@ -24,7 +24,7 @@ enum ofl_reason ofl_device_start(void);
  * Never starts anything; a few nanoseconds. */
 enum ofl_reason ofl_device_state(void);
 
-/* "cuda", "host"; NULL before a successful start. */
+/* "cuda", "host"; NULL before a successful start and in a child that stays on the CPU. */
 const char *ofl_device_name(void);
 
 /* One line for people about why the start failed: what was looked for, what was found, what to do.
@@ -42,7 +42,7 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call);
  * output may overlap another operand; sizes and alpha must not be zero (OFL_NOTHING_TO_DO).  With OFL_OK the result
  * is in place; with any other reason host memory is exactly as before (an output that the
  * operation does not read may hold anything: the CPU computes all of it).  `times` may be NULL.
- * One call at a time; others wait. */
+ * One call at a time; others wait; OFL_NESTED from a signal handler inside a call of the same thread. */
 enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_times *times);
 
 /* Whether two rectangles of memory share a byte.  Exact where both have the same leading dimension (rows

@@ -5,10 +5,10 @@
  * not asked: its stack grows, and asking costs a look into /proc.  Where no thread
  * can be made the work is done here, as the program's own library would do it. */
 #include "device/stack.h"
+#include "base/signals.h"
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -71,11 +71,10 @@ void ofl_with_large_stack(void (*function)(void *), void *argument)
     pthread_t thread;
     bool made = false;
     if (!has_room() && pthread_attr_init(&attributes) == 0) {
-        sigset_t all, before;
-        sigfillset(&all);
+        sigset_t before;
         pthread_attr_setstacksize(&attributes, large);
         /* The program's handlers run in the program's threads. */
-        pthread_sigmask(SIG_SETMASK, &all, &before);
+        ofl_signals_block(&before);
         made = pthread_create(&thread, &attributes, run_errand, &errand) == 0;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         pthread_attr_destroy(&attributes);

@@ -13,6 +13,7 @@
 #include "device/stack.h"
 #include "base/reason.h"
 #include "base/settings.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -26,6 +27,7 @@ enum { starting = OFL_REASON_COUNT };
 static _Atomic int state = OFL_NOT_STARTED;
 static struct ofl_started started; /* see internal.h */
 static pid_t owner;                /* written with `started` */
+static const char *_Atomic name;   /* of the backend, once it is started */
 
 /* Whoever waits for another thread's start. */
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -124,6 +126,7 @@ static enum ofl_reason start_backend(const struct ofl_backend *backend, char *te
     }
     started.backend = backend;
     owner = getpid();
+    atomic_store_explicit(&name, backend->name, memory_order_release);
     return OFL_OK;
 }
 
@@ -138,6 +141,7 @@ static void start_errand(void *argument)
     const char *device = ofl_settings()->device;
     const struct ofl_backend *backend;
     struct ofl_descriptors descriptors;
+    sigset_t before;
     if (strcmp(device, "none") == 0) {
         start->reason = OFL_DISABLED;
         snprintf(start->text, sizeof start->text, "no device was asked for (--device none)");
@@ -147,12 +151,14 @@ static void start_errand(void *argument)
     if (strcmp(device, "auto") == 0) {
         device = "cuda";
     }
+    ofl_signals_block(&before); /* drivers make threads */
     ofl_descriptors_fill(&descriptors);
     start->reason = ofl_backend_load(device, &backend, start->text, sizeof start->text);
     if (start->reason == OFL_OK) {
         start->reason = start_backend(backend, start->text, sizeof start->text);
     }
     ofl_descriptors_restore(&descriptors);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void start_device(void)
@@ -223,8 +229,7 @@ void ofl_device_lost(void)
 
 const char *ofl_device_name(void)
 {
-    enum ofl_reason now = ofl_device_state();
-    return now == OFL_OK || now == OFL_DEVICE_LOST ? started.backend->name : NULL;
+    return atomic_load_explicit(&name, memory_order_acquire);
 }
 
 enum ofl_reason ofl_device_properties(struct ofl_device_properties *out)
@@ -263,10 +268,13 @@ static void prepare_errand(void *argument)
     struct preparation *preparation = argument;
     const struct ofl_started *device = preparation->device;
     struct ofl_descriptors descriptors;
+    sigset_t before;
+    ofl_signals_block(&before);
     ofl_descriptors_fill(&descriptors);
     preparation->result.reason = device->backend->operation_prepare(
         device->device, preparation->operation, preparation->result.text, sizeof preparation->result.text);
     ofl_descriptors_restore(&descriptors);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 enum ofl_reason ofl_operation_prepare(const struct ofl_started *device, enum ofl_operation operation)
@@ -307,6 +315,7 @@ void ofl_device_after_fork_in_child(void)
     ofl_execute_after_fork();
     if (now == starting || now == OFL_OK || now == OFL_DEVICE_LOST) {
         atomic_store(&state, OFL_FORKED);
+        atomic_store(&name, NULL);
     }
 }
 

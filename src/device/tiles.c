@@ -98,8 +98,10 @@ void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step)
     step->ins = step->outs = 0;
     for (int i = 0; i < layout->call->operands; i++) {
         const struct ofl_buffer *host = &layout->call->operand[i];
-        add_whole(layout, step, i);
-        add_out(layout, step, i, all_rows(host), all_columns(host), host->region);
+        if (host->region != OFL_PIVOTS) { /* those are converted */
+            add_whole(layout, step, i);
+            add_out(layout, step, i, all_rows(host), all_columns(host), host->region);
+        }
     }
     step->calls = 1;
     step->call[0] = *layout->device;

@@ -4,10 +4,12 @@
  * came back from there.  The decision itself is src/model's; here its inputs are gathered (settings,
  * machine, the device's situation), the device is run, and what came of it is learned and counted. */
 #include "intercept/machine.h"
+#include "intercept/tracing.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
 #include "base/settings.h"
 #include "device/device.h"
+#include "trace/writer.h"
 
 #include <time.h>
 
@@ -16,18 +18,20 @@ _Atomic double ofl_flops_floor;
 
 static struct ofl_learning learning;
 static _Atomic double device_last_used; /* seconds */
+static _Atomic double device_queue;     /* predicted seconds of the calls that run or wait there */
 
 static double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Below the floor nothing is considered: everything in force mode, nothing when only observing. */
-static void set_floor(const struct ofl_settings *settings)
+/* Below the floor nothing is considered; in force mode and while tracing everything is. */
+void ofl_set_floor(void)
 {
-    atomic_store_explicit(&ofl_flops_floor, settings->force ? 0 : OFL_FLOOR_FLOPS, memory_order_relaxed);
+    atomic_store_explicit(&ofl_flops_floor, ofl_settings()->force || ofl_trace_active() ? 0 : OFL_FLOOR_FLOPS,
+                          memory_order_relaxed);
 }
 
 /* Outputs that overlap another operand: the standard leaves the result open, and CPU libraries each give
@@ -54,8 +58,8 @@ static void describe_load(struct ofl_situation *situation)
     if (time - atomic_load(&asked) > 1e-3 * KEPT_MILLISECONDS) {
         struct ofl_device_load load;
         bool known = ofl_device_load(&load) == OFL_OK;
-        atomic_store(&total, known ? (double) load.memory_total : 0);
-        atomic_store(&available, known ? (double) load.memory_free : 0);
+        atomic_store(&total, known ? (double)load.memory_total : 0);
+        atomic_store(&available, known ? (double)load.memory_free : 0);
         atomic_store(&utilisation, known ? load.utilisation : -1);
         atomic_store(&asked, time);
     }
@@ -68,7 +72,7 @@ static void describe_load(struct ofl_situation *situation)
 
 static void describe_situation(struct ofl_situation *situation, enum ofl_reason state)
 {
-    *situation = (struct ofl_situation){.state = state, .utilisation = -1};
+    *situation = (struct ofl_situation){.state = state, .utilisation = -1, .wait = atomic_load(&device_queue)};
     if (state == OFL_OK) {
         for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
             situation->library_loaded[i] = true;
@@ -88,11 +92,14 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
     }
     if (!settings->force) {
         struct ofl_situation situation;
-        describe_situation(&situation, state);
         ofl_work_from_call(&visit->call, &visit->work);
+        if (visit->work.flops < OFL_FLOOR_FLOPS) {
+            return OFL_BELOW_FLOOR; /* it came before the floor was set */
+        }
+        describe_situation(&situation, state);
         visit->decided = true;
-        enum ofl_reason reason = ofl_decide(&visit->work, ofl_machine(), &learning, &situation,
-                                            (int) settings->level, &visit->prediction);
+        enum ofl_reason reason =
+            ofl_decide(&visit->work, ofl_machine(), &learning, &situation, (int)settings->level, &visit->prediction);
         if (reason != OFL_OK) {
             return reason;
         }
@@ -100,34 +107,51 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
     return state == OFL_NOT_STARTED ? ofl_start_device() : OFL_OK;
 }
 
+static void queue(double seconds)
+{
+    double before = atomic_load(&device_queue);
+    while (!atomic_compare_exchange_weak(&device_queue, &before, before + seconds)) {
+    }
+}
+
 static enum ofl_reason run(struct ofl_visit *visit)
 {
     struct ofl_device_times times;
+    visit->info = 0;
+    visit->call.info = &visit->info;
     enum ofl_reason reason = ofl_device_supports(&visit->call);
     if (reason != OFL_OK) {
         return reason;
     }
-    double started = now();
+    double expected = visit->decided ? visit->prediction.device_claim : 0, started = now();
+    queue(expected);
     reason = ofl_device_run(&visit->call, &times);
+    queue(-expected);
     double finished = now();
     atomic_store_explicit(&device_last_used, finished, memory_order_relaxed);
-    if (visit->decided && reason == OFL_OK) {
-        ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times.wait);
+    if (reason == OFL_OK) {
+        visit->reason = OFL_OK;
+        ofl_tracing_end(visit, started, finished, &times);
+        if (visit->decided) {
+            ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times.wait);
+        }
     }
     return reason;
 }
 
-bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason)
+bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, const void *caller,
+                  enum ofl_reason reason)
 {
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
     const struct ofl_settings *settings = ofl_settings();
-    set_floor(settings);
+    ofl_set_floor();
     thread->considered = true;
     visit->decided = false;
     if (target->integer_bytes == 0) {
         reason = OFL_INTEGER_WIDTH;
     }
+    ofl_tracing_begin(visit, caller, reason);
     if (reason == OFL_OK) {
         thread->backend = true; /* what the device's libraries call passes through */
         reason = decide(visit, settings);
@@ -142,7 +166,7 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
         ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
         return true;
     }
-    visit->started = visit->decided ? now() : 0;
+    visit->started = visit->decided || visit->traced ? now() : 0;
     return false;
 }
 
@@ -150,8 +174,16 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
 {
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
-    if (visit->decided) {
-        ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, now() - visit->started);
+    if (visit->decided || visit->traced) {
+        double finished = now();
+        ofl_tracing_end(visit, visit->started, finished, NULL);
+        if (visit->decided) {
+            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, finished - visit->started);
+        }
+    }
+    if (visit->reason == OFL_BELOW_FLOOR) {
+        ofl_count(thread->counters, symbol, OFL_COUNT_SMALL);
+        return;
     }
     ofl_count(thread->counters, symbol, OFL_COUNT_CPU);
     ofl_increment(&thread->counters->reasons[visit->reason]);

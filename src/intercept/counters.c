@@ -52,7 +52,7 @@ struct ofl_counters *ofl_counters_acquire(void)
 void ofl_counters_sum(struct ofl_counters *out)
 {
     enum { CALLS = sizeof out->calls / sizeof(uint64_t) };
-    memset((void *) out, 0, sizeof *out);
+    memset((void *)out, 0, sizeof *out);
     for (struct ofl_counters *block = atomic_load(&blocks); block != NULL; block = block->next) {
         for (size_t i = 0; i < CALLS; i++) {
             (&out->calls[0][0][0])[i] += (&block->calls[0][0][0])[i];
@@ -66,8 +66,8 @@ void ofl_counters_sum(struct ofl_counters *out)
 void ofl_counters_reset(void)
 {
     for (struct ofl_counters *block = atomic_load(&blocks); block != NULL; block = block->next) {
-        memset((void *) block->calls, 0, sizeof block->calls);
-        memset((void *) block->reasons, 0, sizeof block->reasons);
+        memset((void *)block->calls, 0, sizeof block->calls);
+        memset((void *)block->reasons, 0, sizeof block->reasons);
         /* Of the parent's threads only the one that forked is here. */
         atomic_store(&block->taken, block == ofl_thread.counters);
     }

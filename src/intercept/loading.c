@@ -21,14 +21,14 @@ static void *next(void *_Atomic *found, const char *name)
 void *ofl_dlopen_next(const char *file, int mode)
 {
     void *(*function)(const char *, int);
-    *(void **) &function = next(&dlopen_next, "dlopen");
+    *(void **)&function = next(&dlopen_next, "dlopen");
     return function(file, mode);
 }
 
 int ofl_dlclose_next(void *handle)
 {
     int (*function)(void *);
-    *(void **) &function = next(&dlclose_next, "dlclose");
+    *(void **)&function = next(&dlclose_next, "dlclose");
     return function(handle);
 }
 

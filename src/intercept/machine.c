@@ -9,11 +9,13 @@
 #include "model/estimate.h"
 #include "profile/facts.h"
 #include "profile/store.h"
+#include "trace/writer.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct ofl_machine assumed, known;
 static const struct ofl_machine *_Atomic current;
@@ -46,7 +48,8 @@ static bool load_profile(const struct ofl_cpu_properties *cpu)
     }
     free(profile);
     if (!used) {
-        ofl_machine_estimate(cpu, NULL, &assumed);
+        struct ofl_device_properties guess;
+        ofl_machine_estimate(cpu, ofl_device_guess(here.device, &guess) ? &guess : NULL, &assumed);
     }
     return used;
 }
@@ -65,6 +68,19 @@ const struct ofl_machine *ofl_machine(void)
     return atomic_load(&current);
 }
 
+/* Once a machine, and only where there is a GPU to gain from. */
+static void recommend_calibration(void)
+{
+    struct ofl_profile_key here;
+    if (strcmp(device_kind(), "cuda") == 0) {
+        ofl_facts_key(true, &here);
+        if (ofl_profile_recommend_once(&here, "cuda")) {
+            ofl_message("this machine has not been measured, so decisions are made from an estimate; run "
+                        "'gpu-offload calibrate' once (this line does not come again)");
+        }
+    }
+}
+
 /* The properties of a device that has started are better than a guess, a profile better than both. */
 static void learn_properties(void)
 {
@@ -76,13 +92,27 @@ static void learn_properties(void)
     ofl_facts_cpu(&cpu);
     ofl_machine_estimate(&cpu, &properties, &known);
     atomic_store(&current, &known);
+    recommend_calibration();
 }
 
-static void report_start(void)
+static double now(void)
 {
-    if (ofl_device_state() == OFL_OK) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* The first start, with what is to be said and recorded of it. */
+static void start(void)
+{
+    struct ofl_device_properties properties;
+    double started = now();
+    if (ofl_device_start() == OFL_OK) {
+        bool named = ofl_device_properties(&properties) == OFL_OK;
+        ofl_trace_device(named ? properties.name : ofl_device_name(), now() - started);
         learn_properties();
-    } else if (strcmp(ofl_settings()->device, "auto") != 0 && ofl_device_explanation()[0] != '\0') {
+    } else if (strcmp(ofl_settings()->device, "auto") != 0 && strcmp(ofl_settings()->device, "none") != 0 &&
+               ofl_device_explanation()[0] != '\0') {
         ofl_message("%s; the program runs on the CPU", ofl_device_explanation());
     }
 }
@@ -90,7 +120,6 @@ static void report_start(void)
 enum ofl_reason ofl_start_device(void)
 {
     ofl_machine();
-    enum ofl_reason reason = ofl_device_start();
-    pthread_once(&start_once, report_start);
-    return reason;
+    pthread_once(&start_once, start);
+    return ofl_device_start();
 }

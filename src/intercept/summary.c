@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/reason.h"
 #include "base/settings.h"
+#include "base/signals.h"
 #include "device/device.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static bool is_root;
 void ofl_summary_start(void)
 {
     const char *root = getenv(ROOT_VARIABLE);
-    is_root = root == NULL || strtol(root, NULL, 10) == (long) getpid();
+    is_root = root == NULL || strtol(root, NULL, 10) == (long)getpid();
 }
 
 void ofl_summary_forked(void)
@@ -68,7 +69,11 @@ static void take_sums(struct sums *sums)
 
 static void write_file(const struct sums *sums, const char *path)
 {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    /* A pipe that nobody reads must not keep the program from ending. */
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    if (descriptor >= 0) {
+        fcntl(descriptor, F_SETFL, 0);
+    }
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (file == NULL) {
         ofl_message("cannot write the summary to %s: %s", path, strerror(errno));
@@ -81,8 +86,8 @@ static void write_file(const struct sums *sums, const char *path)
     for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
         for (int precision = 0; precision < OFL_PRECISION_COUNT; precision++) {
             const uint64_t *calls = sums->calls[operation][precision];
-            char letter = ofl_precision_letter((enum ofl_precision) precision);
-            const char *name = ofl_operation_name((enum ofl_operation) operation);
+            char letter = ofl_precision_letter((enum ofl_precision)precision);
+            const char *name = ofl_operation_name((enum ofl_operation)operation);
             if (calls[OFL_COUNT_DEVICE] > 0) {
                 fprintf(file, "%c%s %s %" PRIu64 "\n", letter, name, device != NULL ? device : "device",
                         calls[OFL_COUNT_DEVICE]);
@@ -113,15 +118,15 @@ static void print_line(const char *format, ...)
 static void print_table(const struct sums *sums)
 {
     const char *device = ofl_device_name();
-    print_line("gpu-offload: %s, process %ld\n", program_invocation_short_name, (long) getpid());
+    print_line("gpu-offload: %s, process %ld\n", program_invocation_short_name, (long)getpid());
     print_line("  %-10s %12s %12s %12s\n", "operation", device != NULL ? device : "device", "cpu", "nested");
     for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
         for (int precision = 0; precision < OFL_PRECISION_COUNT; precision++) {
             const uint64_t *calls = sums->calls[operation][precision];
             if (calls[OFL_COUNT_DEVICE] + calls_on_cpu(calls) + calls[OFL_COUNT_NESTED] > 0) {
                 print_line("  %c%-9s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "\n",
-                           ofl_precision_letter((enum ofl_precision) precision),
-                           ofl_operation_name((enum ofl_operation) operation), calls[OFL_COUNT_DEVICE],
+                           ofl_precision_letter((enum ofl_precision)precision),
+                           ofl_operation_name((enum ofl_operation)operation), calls[OFL_COUNT_DEVICE],
                            calls_on_cpu(calls), calls[OFL_COUNT_NESTED]);
             }
         }
@@ -133,7 +138,7 @@ static void print_table(const struct sums *sums)
     for (int reason = 0; reason < OFL_REASON_COUNT; reason++) {
         if (sums->reasons[reason] > 0) {
             print_line("  %" PRIu64 " on the CPU because %s\n", sums->reasons[reason],
-                       ofl_reason_text((enum ofl_reason) reason));
+                       ofl_reason_text((enum ofl_reason)reason));
         }
     }
     if (ofl_device_explanation()[0] != '\0') {
@@ -158,9 +163,12 @@ void ofl_summary_write(void)
         if (is_root) {
             snprintf(path, sizeof path, "%s", settings->summary_file);
         } else {
-            snprintf(path, sizeof path, "%s.%ld", settings->summary_file, (long) getpid());
+            snprintf(path, sizeof path, "%s.%ld", settings->summary_file, (long)getpid());
         }
+        struct ofl_quiet_writes quiet;
+        ofl_quiet_writes_begin(&quiet);
         write_file(&sums, path);
+        ofl_quiet_writes_end(&quiet);
     }
     if (settings->summary_table && called) {
         print_table(&sums);

@@ -10,24 +10,29 @@
 #include "intercept/counters.h"
 #include "intercept/symbols.h"
 #include "model/decide.h"
+#include "trace/record.h"
 #include <string.h>
 
 #define OFL_EXPORT __attribute__((visibility("default")))
+#define OFL_BODY   __attribute__((visibility("hidden"), used))
 
 /* The one considered call that a thread can be in: only the outermost call is considered. */
 struct ofl_visit {
     struct ofl_call call;
     bool decided;           /* work and prediction are set */
     enum ofl_reason reason; /* why it runs where it runs */
+    bool traced;            /* `record` will be written */
     double started;         /* seconds */
+    int32_t info;           /* LAPACK's verdict, where the device did the call */
     struct ofl_work work;
     struct ofl_prediction prediction;
+    struct ofl_trace_record record;
 };
 
 struct ofl_thread {
-    unsigned char lane;    /* set by a lane's stub, taken by the wrapper; must be the first field */
-    bool backend;          /* the device is at work in this thread: every wrapper passes through */
-    bool considered;       /* `visit` describes the outermost call */
+    unsigned char lane;                  /* set by a lane's stub, taken by the wrapper; must be the first field */
+    bool backend;                        /* the device is at work in this thread: every wrapper passes through */
+    bool considered;                     /* `visit` describes the outermost call */
     const volatile uintptr_t *outermost; /* mark of the program's own call that runs in this thread, or NULL */
     struct ofl_counters *counters;
     struct ofl_visit visit; /* here, not in the wrappers' frames, which every small call would pay for */
@@ -36,13 +41,15 @@ struct ofl_thread {
 /* Initial-exec: a preloaded library has its thread-local storage from the start. */
 extern _Thread_local struct ofl_thread ofl_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Calls with fewer floating-point operations are not considered; 0 until the first call set it. */
+/* Calls with fewer floating-point operations are not considered; 0 until ofl_set_floor. */
+void ofl_set_floor(void);
 extern _Atomic double ofl_flops_floor __attribute__((visibility("hidden")));
 
 enum { OFL_ROW_MAJOR = 101, OFL_COLUMN_MAJOR = 102 }; /* CBLAS_LAYOUT */
 
 /* Decides the call that ofl_thread.visit describes; true: the device has done it. */
-bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason);
+bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, const void *caller,
+                  enum ofl_reason reason);
 /* A considered call has come back from the CPU library. */
 void ofl_considered_returned(const struct ofl_symbol *symbol);
 
@@ -81,12 +88,32 @@ void ofl_considered_returned(const struct ofl_symbol *symbol);
     "movb $" #lane ", %fs:(%r11)\n"                                                                                    \
     "jmp " #name "\n"
 #define OFL_LANES(name, number)                                                                                        \
-    __asm__(".pushsection .text\n.globl ofl_lanes_" #number "\n.hidden ofl_lanes_" #number "\n.balign 32\n"             \
-            "ofl_lanes_" #number ":\n" OFL_LANE(name, 1) OFL_LANE(name, 2) OFL_LANE(name, 3) OFL_LANE(name, 4)           \
+    __asm__(".pushsection .text\n.globl ofl_lanes_" #number "\n.hidden ofl_lanes_" #number "\n.balign 32\n"            \
+            "ofl_lanes_" #number ":\n" OFL_LANE(name, 1) OFL_LANE(name, 2) OFL_LANE(name, 3) OFL_LANE(name, 4)         \
                 OFL_LANE(name, 5) OFL_LANE(name, 6) OFL_LANE(name, 7) OFL_LANE(name, 8) ".popsection\n");
 #else
 #define OFL_LANES(name, number) const char ofl_lanes_##number[1] __attribute__((visibility("hidden")));
 #endif
+
+/* The exported names that do not tell the width of integers.  Somebody may have a function of his own under such a
+ * name, with other arguments and a result; it must be reached with all registers as they are.  So as long as it is
+ * not settled that whatever callers reach is BLAS, ofl_unsettled asks ofl_settle where to go, and goes there. */
+#if defined __x86_64__
+#define OFL_ENTRY(name, number)                                                                                        \
+    __asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n.balign 16\n" #name ":\n"               \
+            ".cfi_startproc\n"                                                                                         \
+            "movl ofl_generation(%rip), %r11d\n"                                                                       \
+            "cmpl %r11d, ofl_settled+4*" #number "(%rip)\n"                                                            \
+            "je ofl_wrap_" #name "\n"                                                                                  \
+            "movl $" #number ", %r11d\n"                                                                               \
+            "jmp ofl_unsettled\n"                                                                                      \
+            ".cfi_endproc\n.size " #name ", .-" #name "\n.popsection\n");
+#else
+#define OFL_ENTRY(name, number)                                                                                        \
+    extern __typeof(ofl_wrap_##name) name __attribute__((alias("ofl_wrap_" #name), visibility("default")));
+#endif
+/* Where a call of symbol `number` goes that will return to `caller`: the wrapper, or a function that is not BLAS. */
+const void *ofl_settle(unsigned number, const void *caller) __attribute__((visibility("hidden")));
 
 #define OFL_INLINE static inline __attribute__((always_inline))
 
@@ -99,12 +126,15 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
         thread->lane = 0;
         return atomic_load_explicit(&symbol->lane_targets[lane - 1], memory_order_acquire);
     }
-    uintptr_t address = (uintptr_t) caller;
-    const struct ofl_target *target =
-        atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], memory_order_acquire);
+    unsigned generation = atomic_load_explicit(&ofl_generation, memory_order_relaxed);
+    const struct ofl_target *target = atomic_load_explicit(&symbol->common, memory_order_acquire);
+    if (target != NULL && atomic_load_explicit(&target->generation, memory_order_relaxed) == generation) {
+        return target;
+    }
+    uintptr_t address = (uintptr_t)caller;
+    target = atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], memory_order_acquire);
     if (__builtin_expect(target == NULL || target->caller != caller ||
-                             atomic_load_explicit(&target->generation, memory_order_relaxed) !=
-                                 atomic_load_explicit(&ofl_generation, memory_order_relaxed),
+                             atomic_load_explicit(&target->generation, memory_order_relaxed) != generation,
                          0)) {
         target = ofl_resolve(symbol, caller);
     }
@@ -114,7 +144,7 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
 /* A mark on the stack holds this combination with its own address while its wrapper is running.  Where a call
  * was left by an exception the mark will be overwritten by the calls that follow; longjmp clears
  * `outermost` itself (jumps.c). */
-#define OFL_MARK ((uintptr_t) 0x6f666c6d61726b21)
+#define OFL_MARK ((uintptr_t)0x6f666c6d61726b21)
 
 /* Whether this is the program's own call, not one that the CPU library makes inside another. */
 OFL_INLINE bool ofl_enter(volatile uintptr_t *mark)
@@ -125,10 +155,10 @@ OFL_INLINE bool ofl_enter(volatile uintptr_t *mark)
     }
     /* The stack grows down: a mark at or below this one was left behind. */
     const volatile uintptr_t *outer = thread->outermost;
-    if (thread->backend || (outer != NULL && outer > mark && *outer == ((uintptr_t) outer ^ OFL_MARK))) {
+    if (thread->backend || (outer != NULL && outer > mark && *outer == ((uintptr_t)outer ^ OFL_MARK))) {
         return false;
     }
-    *mark = (uintptr_t) mark ^ OFL_MARK;
+    *mark = (uintptr_t)mark ^ OFL_MARK;
     thread->outermost = mark;
     thread->considered = false;
     return true;
@@ -138,7 +168,9 @@ OFL_INLINE void ofl_leave(const struct ofl_symbol *symbol, bool outermost)
 {
     struct ofl_thread *thread = &ofl_thread;
     if (!outermost) {
-        ofl_count(thread->counters, symbol, OFL_COUNT_NESTED);
+        if (!thread->backend) {
+            ofl_count(thread->counters, symbol, OFL_COUNT_NESTED);
+        }
         return;
     }
     thread->outermost = NULL;
@@ -162,10 +194,17 @@ static inline int64_t ofl_integer(const void *address, unsigned integer_bytes)
     return narrow;
 }
 
+/* The low bytes of an integer are the narrower integer. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers of two widths are written as one");
+static inline void ofl_integer_write(void *address, int64_t value, unsigned integer_bytes)
+{
+    memcpy(address, &value, integer_bytes);
+}
+
 /* By value, a caller with 32-bit integers leaves anything in the upper half. */
 static inline int64_t ofl_integer_value(int64_t value, unsigned integer_bytes)
 {
-    return integer_bytes == 8 ? value : (int64_t) (int32_t) value;
+    return integer_bytes == 8 ? value : (int64_t)(int32_t)value;
 }
 
 static inline enum ofl_precision ofl_real_precision(enum ofl_precision precision)
@@ -180,6 +219,31 @@ static inline bool ofl_is_complex(enum ofl_precision precision)
 
 #define NOT_TRANSPOSED(flag) ((flag) == 'N')
 #define LEFT(flag)           ((flag) == 'L' || (flag) == 'l')
+#define MIN(a, b)            ((a) < (b) ? (a) : (b))
+#define MAX(a, b)            ((a) > (b) ? (a) : (b))
+
+/* A call that asks the CPU library for the workspace that it would like: the arguments that it replaces. */
+struct ofl_query {
+    int64_t lwork;         /* -1 in either width */
+    union ofl_scalar work; /* the answer */
+    int64_t info;
+};
+
+static inline void ofl_query_begin(struct ofl_query *query)
+{
+    *query = (struct ofl_query){.lwork = -1};
+    ofl_thread.backend = true; /* what the library calls meanwhile passes through */
+}
+
+/* Puts the answer where the routine puts it, unless it has failed. */
+static inline void ofl_query_end(const struct ofl_query *query, enum ofl_precision precision, void *work)
+{
+    static const unsigned char sizes[OFL_PRECISION_COUNT] = {4, 8, 8, 16};
+    ofl_thread.backend = false;
+    if (ofl_thread.visit.info == 0) {
+        memcpy(work, &query->work, sizes[precision]);
+    }
+}
 
 /* Helpers of the generated describe_OP; see describe.c. */
 char ofl_flag(char value, const char *letters, enum ofl_precision precision, bool *legal);
@@ -188,7 +252,11 @@ char ofl_flip(char value, const char *letters, enum ofl_precision precision);
 const void *ofl_conjugate(union ofl_scalar *out, enum ofl_precision precision, const void *scalar);
 void ofl_scalar_read(union ofl_scalar *out, enum ofl_precision precision, const void *scalar);
 enum ofl_region ofl_triangle(char uplo);
-void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum ofl_access access,
-                 enum ofl_region region, int64_t rows, int64_t columns, bool *legal);
-enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal, enum ofl_precision alpha_precision);
+void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum ofl_access access, enum ofl_region region,
+                 int64_t rows, int64_t columns, bool *legal);
+/* Pivots: `rows` integers, as wide as the caller's. */
+void ofl_pivots(struct ofl_call *call, const void *address, unsigned integer_bytes, enum ofl_access access,
+                int64_t rows);
+bool ofl_scalar_is_zero(const union ofl_scalar *scalar, enum ofl_precision precision);
+enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal);
 #endif

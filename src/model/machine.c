@@ -93,8 +93,21 @@ static double precision_speed(enum ofl_precision precision)
     return precision == OFL_S || precision == OFL_C ? 1.0 : 0.5;
 }
 
+/* A copy that was not measured from one kind of memory costs what it costs from the other. */
+static void complete_copies(struct ofl_line copy[OFL_HOST_MEMORY_COUNT])
+{
+    if (!usable(copy[OFL_PINNED].rate)) {
+        copy[OFL_PINNED] = copy[OFL_PAGEABLE];
+    }
+    if (!usable(copy[OFL_PAGEABLE].rate)) {
+        copy[OFL_PAGEABLE] = copy[OFL_PINNED];
+    }
+}
+
 void ofl_machine_complete(struct ofl_machine *machine)
 {
+    complete_copies(machine->copy[OFL_COPY_IN]);
+    complete_copies(machine->copy[OFL_COPY_OUT]);
     for (int place = 0; place < OFL_PLACE_COUNT; place++) {
         struct ofl_curve *gemm = machine->curve[place][OFL_OP_gemm];
         bool measured[OFL_PRECISION_COUNT];

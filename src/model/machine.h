@@ -53,7 +53,8 @@ double ofl_curve_seconds(const struct ofl_curve *curve, const struct ofl_work *w
 double ofl_line_seconds(const struct ofl_line *line, double bytes);
 
 /* Gives each operation without a curve that of gemm in the same place and precision, slowed down as the
- * operation usually is; a precision without gemm gets another's, scaled.  What no curve can be derived
+ * operation usually is; a precision without gemm gets another's, scaled.  Copies from one
+ * kind of memory stand in for the other's.  What no curve can be derived
  * for stays unknown. */
 void ofl_machine_complete(struct ofl_machine *machine);
 #endif

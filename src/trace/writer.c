@@ -195,7 +195,7 @@ static void fill_header(struct ofl_trace_header *header, const char *program)
     read_proc("/proc/self/cmdline", header->command, sizeof header->command, ' ');
     memcpy(header->operations, operation_names, sizeof operation_names);
     /* The magic last: a file that has it has all the rest. */
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    atomic_signal_fence(memory_order_release);
     memcpy(header->magic, OFL_TRACE_MAGIC, sizeof header->magic);
 }
 

@@ -4,10 +4,10 @@
  * are handed out one by one by an atomic counter.  The caller only waits: its stack
  * may be too small for a kernel.  Where no thread can be made, the caller works. */
 #include "host.h"
+#include "base/signals.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -79,15 +79,14 @@ static void *worker(void *argument)
 static void make_threads(void)
 {
     pthread_attr_t attributes;
-    sigset_t all, before;
+    sigset_t before;
     int wanted = ofl_host_pool_threads();
     if (made || pthread_attr_init(&attributes) != 0) {
         return;
     }
     made = true;
     pthread_attr_setstacksize(&attributes, stack_bytes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its own threads */
+    ofl_signals_block(&before); /* they are for the program's own threads */
     while (thread_count < wanted && pthread_create(&threads[thread_count], &attributes, worker, NULL) == 0) {
         thread_count++;
     }

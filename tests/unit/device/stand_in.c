@@ -4,6 +4,7 @@
 #include <gpu-offload/device.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,14 @@
 
 static atomic_int starts;
 
+/* Whether the program's signals stay away from this thread, as from those that a driver makes here. */
+static bool signals_blocked(void)
+{
+    sigset_t now;
+    return pthread_sigmask(SIG_SETMASK, NULL, &now) == 0 && sigismember(&now, SIGALRM) && sigismember(&now, SIGINT) &&
+           !sigismember(&now, SIGSEGV);
+}
+
 static enum ofl_reason start(int *devices, char *explanation, size_t size)
 {
     const char *wait = getenv("STAND_IN_WAIT");
@@ -32,6 +41,10 @@ static enum ofl_reason start(int *devices, char *explanation, size_t size)
     if (wait != NULL && sscanf(wait, "%d,%d", &out, &in) == 2 &&
         (write(out, &byte, 1) != 1 || read(in, &byte, 1) != 1)) {
         snprintf(explanation, size, "the test's pipes are broken");
+        return OFL_NO_DEVICE;
+    }
+    if (!signals_blocked()) {
+        snprintf(explanation, size, "signals are not blocked");
         return OFL_NO_DEVICE;
     }
     if (getenv("STAND_IN_FAIL") != NULL) {

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/time.h>
 
 static void start_host(void)
 {
@@ -193,6 +195,49 @@ void test_memory(void **state)
     (void)state;
     in_child(too_little_memory);
     in_child(enough_memory);
+}
+
+/* A signal handler that calls while its thread's own call runs is sent away. */
+static atomic_int nested, others;
+static volatile bool in_call;
+
+static void call_from_handler(int number)
+{
+    static struct product product;
+    (void)number;
+    if (in_call) {
+        struct ofl_call call = product_call(&product);
+        enum ofl_reason reason = ofl_device_run(&call, NULL);
+        nested += reason == OFL_NESTED;
+        others += reason != OFL_NESTED && reason != OFL_OK; /* OFL_OK where the call had not begun */
+    }
+}
+
+static void run_with_handler(void)
+{
+    static struct product product;
+    struct ofl_call call = product_call(&product);
+    struct sigaction action = {.sa_handler = call_from_handler};
+    struct itimerval interval = {{0, 2000}, {0, 2000}}, off = {{0, 0}, {0, 0}};
+    int rounds = 0;
+    setenv("GPU_OFFLOAD_HOST_COPY_RATE", "20000000", 1); /* the thread is mostly in copies */
+    start_host();
+    CHECK(ofl_device_run(&call, NULL) == OFL_OK); /* the handler needs no memory any more */
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &interval, NULL) == 0);
+    for (; nested < 3; rounds++) {
+        in_call = true;
+        enum ofl_reason reason = ofl_device_run(&call, NULL);
+        in_call = false;
+        CHECK(reason == OFL_OK);
+    }
+    CHECK(setitimer(ITIMER_REAL, &off, NULL) == 0 && others == 0);
+    CHECK(is_multiple(&product, rounds + 1));
+}
+
+void test_signals(void **state)
+{
+    (void)state;
+    in_child(run_with_handler);
 }
 
 /* A thread that is cancelled during its calls leaves the device usable. */

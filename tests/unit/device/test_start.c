@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 
 static const struct wrong {
     const char *folder; /* below STAND_INS */
@@ -98,10 +99,24 @@ static void threads_start(void)
     CHECK(strcmp(ofl_device_name(), "host") == 0);
 }
 
+/* The stand-in fails where signals are not blocked during the start; afterwards they are as before. */
+static void signal_mask_stays(void)
+{
+    sigset_t before, after;
+    use_stand_in("good");
+    CHECK(sigemptyset(&before) == 0 && sigaddset(&before, SIGUSR1) == 0);
+    CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+    CHECK(ofl_device_start() == OFL_OK && pthread_sigmask(SIG_SETMASK, NULL, &after) == 0);
+    for (int signal = 1; signal < 32; signal++) {
+        CHECK(sigismember(&before, signal) == sigismember(&after, signal));
+    }
+}
+
 void test_start_once(void **state)
 {
     (void)state;
     in_child(threads_start);
+    in_child(signal_mask_stays);
 }
 
 static void exit_after_start(void)
@@ -110,6 +125,7 @@ static void exit_after_start(void)
     CHECK(ofl_device_start() == OFL_OK);
     ofl_device_exit();
     CHECK(ofl_device_state() == OFL_EXITING && ofl_device_start() == OFL_EXITING);
+    CHECK(strcmp(ofl_device_name(), "host") == 0); /* for the summary */
 }
 
 static void exit_before_start(void)
@@ -151,7 +167,7 @@ static void must_start(void)
 static void must_stay_on_the_cpu(void)
 {
     struct ofl_call call = {.operation = OFL_OP_gemm};
-    CHECK(ofl_device_state() == OFL_FORKED && ofl_device_start() == OFL_FORKED);
+    CHECK(ofl_device_state() == OFL_FORKED && ofl_device_start() == OFL_FORKED && ofl_device_name() == NULL);
     CHECK(ofl_device_run(&call, NULL) == OFL_FORKED && ofl_device_supports(&call) == OFL_FORKED);
 }
 

@@ -17,9 +17,14 @@ void test_calls_at_once(void **state);
 void test_small_stacks(void **state);
 void test_refusals(void **state);
 void test_memory(void **state);
+void test_signals(void **state);
 void test_cancelled(void **state);
 void test_pieces(void **state);
 void test_helpers(void **state);
 void test_fork_during_calls(void **state);
 void test_without_locked_memory(void **state);
+void test_verify_lu(void **state);
+void test_verify_cholesky(void **state);
+void test_pivots(void **state);
+void test_inputs(void **state);
 #endif

@@ -20,9 +20,12 @@ static char *good_trace(size_t *length)
     assert_int_equal(in_child(write_some, folder), 0);
     only_trace(folder, path, sizeof path);
     assert_int_equal(stat(path, &status), 0);
-    *length = (size_t) status.st_size;
+    *length = (size_t)status.st_size;
     char *data = malloc(*length);
     FILE *file = fopen(path, "rb");
+    if (file == NULL || data == NULL) {
+        abort();
+    }
     assert_int_equal(fread(data, 1, *length, file), *length);
     fclose(file);
     remove_folder(folder);
@@ -35,7 +38,7 @@ static long count_records(const char *data, size_t length)
     char explanation[256] = "";
     struct ofl_trace_record record;
     long count = 0;
-    FILE *stream = length > 0 ? fmemopen((void *) data, length, "rb") : fopen("/dev/null", "rb");
+    FILE *stream = length > 0 ? fmemopen((void *)data, length, "rb") : fopen("/dev/null", "rb");
     struct ofl_trace_reader *reader = ofl_trace_open_stream(stream, explanation, sizeof explanation);
     if (reader == NULL) {
         assert_true(explanation[0] != '\0');
@@ -52,7 +55,7 @@ static long count_records(const char *data, size_t length)
 
 void test_truncated(void **state)
 {
-    (void) state;
+    (void)state;
     size_t length;
     char *data = good_trace(&length);
     assert_int_equal(count_records(data, length), 601);
@@ -71,7 +74,7 @@ void test_truncated(void **state)
 
 void test_random_damage(void **state)
 {
-    (void) state;
+    (void)state;
     size_t length;
     char *data = good_trace(&length), *damaged = malloc(length);
     unsigned seed = 12345;
@@ -83,7 +86,7 @@ void test_random_damage(void **state)
             /* Half of the damage where the fields are. */
             at = i % 2 == 0 ? at % 6000 : OFL_TRACE_HEADER_SIZE + at % (length - OFL_TRACE_HEADER_SIZE);
             seed = seed * 1664525u + 1013904223u;
-            damaged[at] = (char) (seed >> 24);
+            damaged[at] = (char)(seed >> 24);
         }
         assert_true(count_records(damaged, length) <= 601);
     }
@@ -93,10 +96,10 @@ void test_random_damage(void **state)
 
 void test_header_damage(void **state)
 {
-    (void) state;
+    (void)state;
     size_t length;
     char *data = good_trace(&length);
-    struct ofl_trace_header *header = (struct ofl_trace_header *) data, good = *header;
+    struct ofl_trace_header *header = (struct ofl_trace_header *)data, good = *header;
     header->magic[0] = 'X';
     assert_int_equal(count_records(data, length), -1);
     *header = good;
@@ -125,10 +128,10 @@ void test_header_damage(void **state)
 /* A program killed between copying a window and clearing it: what is in both counts once. */
 void test_interrupted_copy(void **state)
 {
-    (void) state;
+    (void)state;
     size_t length;
     char *data = good_trace(&length);
-    struct ofl_trace_record *window = (struct ofl_trace_record *) (data + OFL_TRACE_HEADER_SIZE);
+    struct ofl_trace_record *window = (struct ofl_trace_record *)(data + OFL_TRACE_HEADER_SIZE);
     struct ofl_trace_record *copy = window + 2 * OFL_TRACE_BLOCK_SLOTS;
     assert_int_equal(copy[5].start, 255 + 4);
     /* As it was while the second copy was being made. */
@@ -145,7 +148,7 @@ void test_interrupted_copy(void **state)
 
 void test_folder(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64], path[256], explanation[512] = "";
     size_t count = 99;
     make_folder(folder);
@@ -153,6 +156,9 @@ void test_folder(void **state)
     assert_non_null(strstr(explanation, "no traces"));
     snprintf(path, sizeof path, "%s/x.trace", folder);
     FILE *file = fopen(path, "wb");
+    if (file == NULL) {
+        abort();
+    }
     fputs("something else", file);
     fclose(file);
     char **paths = ofl_trace_list(folder, &count, explanation, sizeof explanation);

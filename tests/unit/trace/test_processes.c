@@ -30,7 +30,7 @@ static void write_for_ever(const char *folder)
 /* Killed at a random moment: what was written is there, in order, without holes and once. */
 void test_killed(void **state)
 {
-    (void) state;
+    (void)state;
     for (int round = 0; round < 5; round++) {
         char folder[64], byte;
         make_folder(folder);
@@ -41,7 +41,7 @@ void test_killed(void **state)
             write_for_ever(folder);
         }
         assert_int_equal(read(progress[0], &byte, 1), 1);
-        usleep((unsigned) round * 1371);
+        usleep((unsigned)round * 1371);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         close(progress[0]);
@@ -101,7 +101,7 @@ static void write_and_fork(const char *folder)
 
 void test_fork(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64];
     size_t count, files;
     make_folder(folder);
@@ -117,7 +117,7 @@ static void write_and_clone(const char *folder)
 {
     start(folder);
     write_number(0);
-    pid_t child = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (child == 0) {
         write_number(1);
         ofl_trace_stop();
@@ -130,7 +130,7 @@ static void write_and_clone(const char *folder)
 
 void test_raw_clone(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64];
     size_t count, files;
     make_folder(folder);
@@ -173,7 +173,7 @@ static void write_without_descriptors(const char *folder)
 
 void test_closed_descriptors(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64];
     make_folder(folder);
     assert_int_equal(in_child(write_without_descriptors, folder), 0);
@@ -241,7 +241,7 @@ static void check_stopped_trace(const char *folder)
 
 void test_file_size_limit(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64];
     make_folder(folder);
     assert_int_equal(in_child(write_to_limit, folder), 0);
@@ -280,7 +280,7 @@ static void write_to_small_disk(const char *folder)
 
 void test_full_disk(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64], disk[256];
     make_folder(folder);
     int status = in_child(write_to_small_disk, folder);
@@ -317,7 +317,7 @@ static void write_while_replaced(const char *folder)
 /* Somebody else's file under our name is not written to. */
 void test_replaced_file(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64];
     make_folder(folder);
     assert_int_equal(in_child(write_while_replaced, folder), 0);
@@ -341,7 +341,7 @@ static void start_nowhere(const char *folder)
 
 void test_bad_folder(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64];
     make_folder(folder);
     assert_int_equal(in_child(start_nowhere, folder), 0);

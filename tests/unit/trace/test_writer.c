@@ -22,7 +22,7 @@ static void write_one(const char *folder)
 
 void test_round_trip(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64], path[256], explanation[512];
     make_folder(folder);
     assert_int_equal(in_child(write_one, folder), 0);
@@ -58,7 +58,7 @@ static void write_amount(const char *folder)
 
 void test_many_records(void **state)
 {
-    (void) state;
+    (void)state;
     /* Around the number of records that a window holds, and many windows. */
     static const uint64_t amounts[] = {1, 254, 255, 256, 257, 509, 510, 511, 512, 20000};
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
@@ -77,7 +77,7 @@ static void write_texts(const char *folder)
     start(folder);
     memset(text, 'x', sizeof text - 1);
     memcpy(text + sizeof text - 9, "/the.end", 9);
-    ofl_trace_module((void *) 0x1000, (void *) 0x2000, text);
+    ofl_trace_module((void *)0x1000, (void *)0x2000, text);
     ofl_trace_device("a device", 0.25);
     ofl_trace_kernel(3, "kernel");
     ofl_trace_stop();
@@ -85,7 +85,7 @@ static void write_texts(const char *folder)
 
 void test_texts(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64], path[256], explanation[512];
     struct ofl_trace_record record;
     struct ofl_trace_text text;
@@ -114,7 +114,7 @@ static void write_buffers(const char *folder)
 {
     struct ofl_trace_buffer buffers[11] = {{0}};
     for (int i = 0; i < 11; i++) {
-        buffers[i].address = (uint64_t) i;
+        buffers[i].address = (uint64_t)i;
     }
     start(folder);
     struct ofl_trace_record work = {.kind = OFL_TRACE_LOOP, .start = 99, .buffers = OFL_TRACE_BUFFERS};
@@ -126,7 +126,7 @@ static void write_buffers(const char *folder)
 
 void test_continuation(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64], path[256], explanation[512];
     size_t count;
     make_folder(folder);
@@ -151,7 +151,7 @@ void test_continuation(void **state)
 
 void test_describe(void **state)
 {
-    (void) state;
+    (void)state;
     double a[12], c[16];
     struct ofl_call call = {.operation = OFL_OP_syrk, .precision = OFL_D, .uplo = 'L', .trans = 'T', .n = 4, .k = 3};
     struct ofl_trace_record record;
@@ -170,7 +170,7 @@ void test_describe(void **state)
     assert_int_equal(record.buffers, 2);
     assert_int_equal(record.buffer[0].bytes, 12 * 8);
     assert_int_equal(record.buffer[1].bytes, 10 * 8);
-    assert_true(record.buffer[0].fingerprint != 0 && record.buffer[0].address == (uintptr_t) a);
+    assert_true(record.buffer[0].fingerprint != 0 && record.buffer[0].address == (uintptr_t)a);
     assert_true(record.predicted_cpu < 0 && record.predicted_device < 0);
 }
 
@@ -181,7 +181,7 @@ static pthread_barrier_t together;
 
 static void *write_share(void *number)
 {
-    uint64_t from = (uint64_t) (uintptr_t) number * EACH;
+    uint64_t from = (uint64_t)(uintptr_t)number * EACH;
     pthread_barrier_wait(&together);
     for (uint64_t i = 0; i < EACH; i++) {
         write_number(from + i);
@@ -195,7 +195,7 @@ static void write_from_threads(const char *folder)
     start(folder);
     pthread_barrier_init(&together, NULL, THREADS);
     for (uintptr_t i = 0; i < THREADS; i++) {
-        REQUIRE(pthread_create(&thread[i], NULL, write_share, (void *) i) == 0);
+        REQUIRE(pthread_create(&thread[i], NULL, write_share, (void *)i) == 0);
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
@@ -205,18 +205,18 @@ static void write_from_threads(const char *folder)
 
 void test_threads(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64];
     make_folder(folder);
     assert_int_equal(in_child(write_from_threads, folder), 0);
-    assert_numbers(folder, (uint64_t) THREADS * EACH);
+    assert_numbers(folder, (uint64_t)THREADS * EACH);
     remove_folder(folder);
 }
 
 static void *write_ten(void *number)
 {
     for (uint64_t i = 0; i < 10; i++) {
-        write_number((uint64_t) (uintptr_t) number * 10 + i);
+        write_number((uint64_t)(uintptr_t)number * 10 + i);
     }
     return NULL;
 }
@@ -226,7 +226,7 @@ static void write_from_short_threads(const char *folder)
     start(folder);
     for (uintptr_t i = 0; i < 500; i++) {
         pthread_t thread;
-        REQUIRE(pthread_create(&thread, NULL, write_ten, (void *) i) == 0);
+        REQUIRE(pthread_create(&thread, NULL, write_ten, (void *)i) == 0);
         pthread_join(thread, NULL);
     }
     ofl_trace_stop();
@@ -235,7 +235,7 @@ static void write_from_short_threads(const char *folder)
 /* Threads that end leave their window to the next: the file does not grow by one each. */
 void test_short_threads(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64], path[256];
     struct stat status;
     make_folder(folder);
@@ -251,7 +251,7 @@ static volatile sig_atomic_t interruptions;
 
 static void write_in_handler(int signal)
 {
-    (void) signal;
+    (void)signal;
     interruptions++;
     write_number(1000000);
 }
@@ -272,13 +272,13 @@ static void write_under_signals(const char *folder)
     /* Every record is there or counted as dropped: see the test. */
     FILE *total = fopen("/dev/shm/gpu-offload-trace-total", "w");
     REQUIRE(total != NULL);
-    fprintf(total, "%llu", (unsigned long long) count + (unsigned long long) interruptions);
+    fprintf(total, "%llu", (unsigned long long)count + (unsigned long long)interruptions);
     fclose(total);
 }
 
 void test_signals(void **state)
 {
-    (void) state;
+    (void)state;
     char folder[64], path[256], explanation[512];
     unsigned long long total;
     size_t count, files;
@@ -303,7 +303,7 @@ void test_signals(void **state)
 /* A matrix that ends where its memory does. */
 static char *at_the_edge(size_t bytes, char **map, size_t *mapped)
 {
-    size_t page = (size_t) sysconf(_SC_PAGESIZE);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     *mapped = (bytes + 2 * page - 1) / page * page + page;
     *map = mmap(NULL, *mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(*map != MAP_FAILED);
@@ -319,7 +319,7 @@ static bool stored(enum ofl_region region, int64_t i, int64_t j)
 /* Elements that are not stored do not matter, and nothing behind the last element is touched. */
 void test_fingerprint_reads_stored_elements(void **state)
 {
-    (void) state;
+    (void)state;
     static const int64_t sizes[] = {1, 2, 3, 7, 8, 9, 64};
     static const uint32_t elements[] = {4, 8, 16};
     for (int region = OFL_GENERAL; region <= OFL_LOWER; region++) {
@@ -327,7 +327,7 @@ void test_fingerprint_reads_stored_elements(void **state)
             for (int c = 0; c < 7; c++) {
                 for (int e = 0; e < 3; e++) {
                     int64_t rows = sizes[r], columns = sizes[c], ld = rows + 3;
-                    size_t bytes = (size_t) ((columns - 1) * ld + rows) * elements[e], mapped;
+                    size_t bytes = (size_t)((columns - 1) * ld + rows) * elements[e], mapped;
                     if (region != OFL_GENERAL && rows != columns) {
                         continue;
                     }
@@ -336,8 +336,8 @@ void test_fingerprint_reads_stored_elements(void **state)
                     memset(matrix, 0x5a, bytes);
                     uint64_t before = ofl_fingerprint(&buffer);
                     assert_true(before != 0);
-                    for (int64_t i = 0; i < (int64_t) (bytes / elements[e]); i++) {
-                        if (i % ld >= rows || !stored((enum ofl_region) region, i % ld, i / ld)) {
+                    for (int64_t i = 0; i < (int64_t)(bytes / elements[e]); i++) {
+                        if (i % ld >= rows || !stored((enum ofl_region)region, i % ld, i / ld)) {
                             memset(matrix + i * elements[e], 0x11, elements[e]);
                         }
                     }
@@ -351,7 +351,7 @@ void test_fingerprint_reads_stored_elements(void **state)
 
 void test_fingerprint_notices(void **state)
 {
-    (void) state;
+    (void)state;
     double matrix[100 * 100];
     for (int i = 0; i < 100 * 100; i++) {
         matrix[i] = i;

@@ -1,0 +1,391 @@
+/* The workload of `gpu-offload calibrate`: an ordinary client of BLAS.
+ *
+ *   gpu-offload-calibrate-client SECONDS LARGEST [SEED]
+ *
+ * Calls every routine of operations.def that it knows how to call, by its Fortran name, in several
+ * shapes and sizes, each a few times.  It measures nothing itself: it runs under the preload library,
+ * whose trace has the times.  On standard output it tells what it did, a line each:
+ *
+ *   library PATH                  the BLAS that is mapped
+ *   plan N                        the number of points that will come
+ *   point ROUTINE M N K BEGIN END QUIET
+ *                                 the calls between two moments (CLOCK_MONOTONIC, ns); QUIET is 1 if the machine
+ *                                 was quiet before and after them
+ *
+ * With SEED the shapes are random ones instead, to compare predictions with (`gpu-offload estimate --check`).
+ * A point that was disturbed is measured again.  SECONDS is the time that all points may take, LARGEST the largest
+ * order. */
+#include "cli/calibrate/canary.h"
+#include "model/work.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { REPETITIONS = 9, ATTEMPTS = 3 };
+
+static const struct {
+    const char *name, *precisions, *arguments;
+} operations[] = {
+#define OFL_OPERATION(name, precisions, kind, arguments, ...) {#name, precisions, arguments},
+#include <gpu-offload/operations.def>
+#undef OFL_OPERATION
+};
+
+/* Shapes as multiples of the order: m, n, k.  Those without k or m take what they have. */
+struct shape {
+    double m, n, k;
+};
+static const struct shape cube[] = {{1, 1, 1}};
+static const struct shape with_k[] = {{1, 1, 1},      {4, 0.25, 0.25}, {0.25, 4, 0.25},
+                                      {2, 2, 0.0625}, {0.25, 0.25, 4}, {1, 1, 0.25}};
+static const struct shape with_side[] = {{1, 1, 1}, {2, 0.125, 0}, {0.25, 4, 0}};
+static const struct shape rank_k[] = {{0, 1, 1}, {0, 2, 0.0625}, {0, 0.25, 4}};
+
+struct point {
+    int operation;
+    char letter;
+    int m, n, k;
+};
+
+struct memory {
+    char *a, *b, *c; /* of `bytes` each */
+    size_t bytes;
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool has_word(const char *arguments, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = arguments; *at != '\0';) {
+        size_t n = strcspn(at, " ");
+        if (n >= length && memcmp(at, word, length) == 0 && (n == length || at[length] == ':')) {
+            return true;
+        }
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+/* ---- Calling ---- */
+
+/* What the words of an argument list stand for. */
+struct values {
+    int m, n, k, lda, ldb, ldc;
+    double one[2]; /* alpha and beta: 1 in every precision */
+    float one_single[2];
+    struct memory *memory;
+    char letter;
+};
+
+static void *value_of(struct values *v, const char *word, size_t length)
+{
+    static char left[] = "L", upper[] = "U", none[] = "N";
+    bool single = v->letter == 's' || v->letter == 'c';
+    const struct {
+        const char *word;
+        void *value;
+    } table[] = {
+        {"side", left},   {"uplo", upper},  {"trans", none},     {"transa", none},    {"transb", none},
+        {"diag", none},   {"m", &v->m},     {"n", &v->n},        {"k", &v->k},        {"lda", &v->lda},
+        {"ldb", &v->ldb}, {"ldc", &v->ldc}, {"A", v->memory->a}, {"B", v->memory->b}, {"C", v->memory->c},
+    };
+    const char *colon = memchr(word, ':', length);
+    length = colon != NULL ? (size_t)(colon - word) : length;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strlen(table[i].word) == length && memcmp(table[i].word, word, length) == 0) {
+            return table[i].value;
+        }
+    }
+    static const char *const scalars[] = {"alpha", "beta", "real_alpha", "real_beta"};
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        if (strlen(scalars[i]) == length && memcmp(scalars[i], word, length) == 0) {
+            return single ? (void *)v->one_single : (void *)v->one;
+        }
+    }
+    return NULL;
+}
+
+/* A Fortran routine takes addresses only; lengths of texts follow, which no BLAS looks at. */
+typedef void routine(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
+                     void *, size_t, size_t, size_t, size_t);
+
+struct prepared {
+    routine *function;
+    void *argument[13];
+};
+
+/* Puts the argument list together; false if a word in it means nothing here. */
+static bool prepare(const struct point *point, struct values *v, struct prepared *out)
+{
+    char name[32];
+    int count = 0;
+    snprintf(name, sizeof name, "%c%s_", point->letter, operations[point->operation].name);
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    memset(out, 0, sizeof *out);
+    memcpy(&out->function, &symbol, sizeof symbol);
+    const char *at = operations[point->operation].arguments;
+    while (*at != '\0' && count < 13) {
+        size_t length = strcspn(at, " ");
+        out->argument[count] = value_of(v, at, length);
+        if (out->argument[count++] == NULL) {
+            return false;
+        }
+        at += length + (at[length] == ' ');
+    }
+    return symbol != NULL && *at == '\0';
+}
+
+static void call(const struct prepared *p)
+{
+    void *const *a = p->argument;
+    p->function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], 1, 1, 1, 1);
+}
+
+/* ---- Data ---- */
+
+/* A unit diagonal and small other elements: products and solutions stay of order one however often they are
+ * repeated.  Written before each point, so that no operand is one that the device has seen; a block of random
+ * numbers is enough, again and again. */
+static void fill(struct memory *memory, char letter, int order)
+{
+    enum { BLOCK = 8192 };
+    static double doubles[BLOCK];
+    static float singles[BLOCK];
+    static unsigned seed = 1;
+    static const double one = 1;
+    static const float one_single = 1;
+    bool single = letter == 's' || letter == 'c';
+    for (int i = 0; i < BLOCK; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        doubles[i] = ((double)(seed >> 8) / (1 << 24) - 0.5) * 0.5 / order;
+        singles[i] = (float)doubles[i];
+    }
+    const char *block = single ? (const char *)singles : (const char *)doubles;
+    size_t size = single ? sizeof singles : sizeof doubles, element = single ? 4 : 8;
+    char *all[] = {memory->a, memory->b, memory->c};
+    for (int which = 0; which < 3; which++) {
+        for (size_t at = 0; at < memory->bytes; at += size) {
+            memcpy(all[which] + at, block, memory->bytes - at < size ? memory->bytes - at : size);
+        }
+    }
+    element *= letter == 'c' || letter == 'z' ? 2 : 1;
+    for (size_t i = 0; i < (size_t)order; i++) {
+        size_t at = (i + i * (size_t)order) * element;
+        if (at + element > memory->bytes) {
+            break;
+        }
+        memcpy(memory->a + at, single ? (const char *)&one_single : (const char *)&one, single ? 4 : 8);
+    }
+}
+
+static bool resize(struct memory *memory, size_t bytes)
+{
+    if (bytes > memory->bytes) {
+        free(memory->a), free(memory->b), free(memory->c);
+        *memory = (struct memory){malloc(bytes), malloc(bytes), malloc(bytes), bytes};
+    }
+    return memory->a != NULL && memory->b != NULL && memory->c != NULL;
+}
+
+/* ---- Points ---- */
+
+/* Elements of the largest operand, where `order` is m, or n if there is none; with `square` one is order by order. */
+static size_t largest_operand(int order, int n, int k, bool square)
+{
+    const size_t products[] = {(size_t)order * (size_t)n, (size_t)order * (size_t)k, (size_t)k * (size_t)n,
+                               square ? (size_t)order * (size_t)order : 0};
+    size_t largest = 0;
+    for (int i = 0; i < 4; i++) {
+        largest = products[i] > largest ? products[i] : largest;
+    }
+    return largest;
+}
+
+/* Measures a point.  Returns the seconds that one call took, 0 if it cannot be measured here. */
+static double measure(const struct point *point, struct memory *memory, double limit)
+{
+    int m = point->m, n = point->n, k = point->k;
+    int order = m > 0 ? m : n;
+    size_t elements = largest_operand(order, n, k, m == 0 || k == 0);
+    struct values values = {m, n, k, order, k > 0 && m > 0 ? k : order, order, {1, 0}, {1, 0}, memory, point->letter};
+    struct prepared prepared;
+    if (!resize(memory, elements * 16)) {
+        return 0;
+    }
+    /* Only what is used is filled: the precision's share. */
+    struct memory used = *memory;
+    used.bytes = elements * (point->letter == 's' ? 4 : point->letter == 'z' ? 16 : 8);
+    double seconds = 0;
+    for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+        fill(&used, point->letter, order);
+        if (!prepare(point, &values, &prepared)) {
+            return 0;
+        }
+        bool quiet = ofl_canary_wait(0.3 * limit);
+        call(&prepared); /* loads and touches what a first call does */
+        double begin = now(), last = begin;
+        for (int i = 0; i < REPETITIONS && (i < 3 || last - begin < limit); i++) {
+            call(&prepared);
+            double end = now();
+            seconds = i == 0 || end - last < seconds ? end - last : seconds;
+            last = end;
+        }
+        quiet = ofl_canary_wait(0.1) && quiet;
+        if (quiet || attempt == ATTEMPTS) {
+            printf("point %c%s %d %d %d %" PRIu64 " %" PRIu64 " %d\n", point->letter, operations[point->operation].name,
+                   m, n, k, (uint64_t)(begin * 1e9), (uint64_t)(last * 1e9), quiet);
+            fflush(stdout);
+            break;
+        }
+    }
+    return seconds;
+}
+
+static const struct shape *shapes_of(const char *arguments, size_t *count)
+{
+    bool m = has_word(arguments, "m"), k = has_word(arguments, "k");
+    const struct shape *shapes = m && k ? with_k : m && has_word(arguments, "side") ? with_side : k ? rank_k : cube;
+    *count = m && k                             ? sizeof with_k / sizeof *with_k
+             : m && has_word(arguments, "side") ? sizeof with_side / sizeof *with_side
+             : k                                ? sizeof rank_k / sizeof *rank_k
+                                                : 1;
+    return shapes;
+}
+
+static int scaled(double factor, int order, bool has)
+{
+    int size = (int)(factor * order);
+    return has && factor > 0 ? (size > 4 ? size : 4) : 0;
+}
+
+/* All shapes of one routine at one order; the time that its longest call took. */
+static double measure_order(int operation, char letter, int order, bool shapes_wanted, struct memory *memory,
+                            double limit)
+{
+    size_t count;
+    const char *arguments = operations[operation].arguments;
+    const struct shape *shape = shapes_of(arguments, &count);
+    double longest = 0;
+    for (size_t i = 0; i < (shapes_wanted ? count : 1); i++) {
+        struct point point = {operation, letter, scaled(shape[i].m, order, has_word(arguments, "m")),
+                              scaled(shape[i].n, order, true), scaled(shape[i].k, order, has_word(arguments, "k"))};
+        double seconds = measure(&point, memory, limit);
+        longest = seconds > longest ? seconds : longest;
+        if (seconds == 0) {
+            return 0;
+        }
+    }
+    return longest;
+}
+
+static void print_library(void)
+{
+    char line[4096];
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        char *path = strchr(line, '/');
+        char *name = path != NULL ? strrchr(path, '/') : NULL;
+        if (name != NULL && strstr(name, "blas") != NULL && strncmp(name, "/libgpu", 7) != 0) {
+            printf("library %s", path);
+            break;
+        }
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+}
+
+/* Orders of one routine, smallest first, until a call takes longer than the time allows. */
+static const int orders[] = {48, 96, 192, 384, 768, 1536, 3072, 6144, 12288};
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+/* Sizes outermost: whatever the time allows is spread over all routines. */
+static void measure_all(double seconds, int largest)
+{
+    struct memory memory = {NULL, NULL, NULL, 0};
+    size_t routines = 0;
+    bool stopped[sizeof operations / sizeof *operations][4] = {{false}};
+    double until = now() + seconds;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        routines += strlen(operations[i].precisions);
+    }
+    size_t sizes = 0;
+    while (sizes < ORDERS && orders[sizes] <= largest) {
+        sizes++;
+    }
+    printf("plan %zu\n", routines * sizes);
+    /* A point should not take more than a small part of what is left. */
+    for (size_t size = 0; size < sizes; size++) {
+        for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+            for (const char *letter = operations[i].precisions; *letter != '\0'; letter++) {
+                bool *stop = &stopped[i][strchr("sdcz", *letter) - "sdcz"];
+                double left = until - now();
+                double limit = left / (double)(routines * (sizes - size)) / 4;
+                if (*stop || left <= 0) {
+                    printf("skip\n");
+                    continue;
+                }
+                /* Shapes at every second size: their costs are smooth. */
+                bool shapes_wanted = size % 2 == 1 || seconds > 60;
+                double longest = measure_order((int)i, *letter, orders[size], shapes_wanted, &memory, limit);
+                /* The next size takes eight times as long. */
+                *stop = longest == 0 || longest * 8 * 3 > left / 8;
+                printf("done\n");
+                fflush(stdout);
+            }
+        }
+    }
+    free(memory.a), free(memory.b), free(memory.c);
+}
+
+/* Random shapes, each extent by itself, in turn for all routines. */
+static void measure_random(double seconds, int largest, unsigned seed)
+{
+    struct memory memory = {NULL, NULL, NULL, 0};
+    double until = now() + seconds, span = log2((double)largest / 64);
+    while (now() < until) {
+        for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+            for (const char *letter = operations[i].precisions; *letter != '\0' && now() < until; letter++) {
+                int size[3];
+                for (int j = 0; j < 3; j++) {
+                    seed = seed * 1664525u + 1013904223u;
+                    size[j] = (int)(64 * exp2(span * (double)(seed >> 8) / (1 << 24)));
+                }
+                const char *arguments = operations[i].arguments;
+                struct point point = {(int)i, *letter, has_word(arguments, "m") ? size[0] : 0, size[1],
+                                      has_word(arguments, "k") ? size[2] : 0};
+                measure(&point, &memory, seconds / 200);
+            }
+        }
+    }
+    free(memory.a), free(memory.b), free(memory.c);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3 && argc != 4) {
+        fputs("This is a part of `gpu-offload calibrate`.\n", stderr);
+        return 2;
+    }
+    ofl_canary_start();
+    print_library();
+    double seconds = strtod(argv[1], NULL);
+    int largest = (int)strtol(argv[2], NULL, 10);
+    if (argc == 4) {
+        measure_random(seconds, largest, (unsigned)strtoul(argv[3], NULL, 10));
+    } else {
+        measure_all(seconds, largest);
+    }
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* The parts of `gpu-offload estimate`. */
+#ifndef OFL_CLI_ESTIMATE_H
+#define OFL_CLI_ESTIMATE_H
+#include "model/machine.h"
+#include "trace/record.h"
+
+#include <stdbool.h>
+
+/* The work of a recorded call. */
+void ofl_estimate_work(const struct ofl_trace_record *record, struct ofl_work *out);
+
+/* Prints, for each routine and place, how far the machine's predictions are from the times in the traces: the
+ * median and the 90th percentile of the relative errors.  Repetitions of a call, one after the other, count as one, at
+ * their lower quartile.  False if no trace could be read. */
+bool ofl_estimate_check(char **paths, size_t count, const struct ofl_machine *machine);
+#endif

@@ -1,0 +1,128 @@
+/* gpu-offload estimate --check: predictions against recorded times. */
+#include "cli/estimate.h"
+#include "base/message.h"
+#include "model/fit.h"
+#include "model/predict.h"
+#include "trace/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The relative errors of one routine in one place. */
+struct errors {
+    double *value;
+    size_t count;
+};
+
+static struct errors errors[OFL_PLACE_COUNT][OFL_OPERATION_COUNT][OFL_PRECISION_COUNT];
+
+static void add(struct errors *to, double error)
+{
+    double *more = realloc(to->value, (to->count + 1) * sizeof *more);
+    if (more != NULL) {
+        to->value = more;
+        more[to->count++] = error;
+    }
+}
+
+static bool same_call(const struct ofl_trace_record *a, const struct ofl_trace_record *b)
+{
+    return b->kind == OFL_TRACE_CALL && a->operation == b->operation && a->precision == b->precision && a->m == b->m &&
+           a->n == b->n && a->k == b->k && (a->reason == OFL_OK) == (b->reason == OFL_OK);
+}
+
+/* Compares a run of equal calls; returns its length. */
+static size_t compare(const struct ofl_trace_record *record, size_t count, const struct ofl_machine *machine)
+{
+    enum { MOST = 64 };
+    static const struct ofl_learning nothing;
+    double seconds[MOST];
+    struct ofl_prediction prediction;
+    struct ofl_work work;
+    size_t length = 0, used = 0;
+    while (length < count && same_call(record, &record[length])) {
+        if (used < MOST) {
+            seconds[used++] = 1e-9 * (double)record[length].duration - record[length].wait;
+        }
+        length++;
+    }
+    /* The first of several may have loaded and touched what the others find. */
+    double seen = ofl_lower_quartile(used > 1 ? seconds + 1 : seconds, used > 1 ? used - 1 : used);
+    ofl_estimate_work(record, &work);
+    ofl_predict(&work, machine, &nothing, 0, &prediction);
+    enum ofl_place place = record->reason == OFL_OK ? OFL_ON_DEVICE : OFL_ON_CPU;
+    double predicted = place == OFL_ON_DEVICE ? prediction.device : prediction.cpu;
+    if (work.flops >= 1e6 && seen > 0 && predicted > 0 && isfinite(predicted)) {
+        add(&errors[place][record->operation][record->precision], fabs(predicted / seen - 1));
+    }
+    return length;
+}
+
+static bool compare_file(const char *path, const struct ofl_machine *machine)
+{
+    char explanation[512];
+    size_t count = 0;
+    struct ofl_trace_reader *reader = ofl_trace_open(path, explanation, sizeof explanation);
+    if (reader == NULL) {
+        ofl_message("estimate: %s", explanation);
+        return false;
+    }
+    struct ofl_trace_record *record = ofl_trace_read_all(reader, &count);
+    for (size_t i = 0; record != NULL && i < count;) {
+        bool call = record[i].kind == OFL_TRACE_CALL && record[i].operation < OFL_OPERATION_COUNT;
+        i += call ? compare(&record[i], count - i, machine) : 1;
+    }
+    free(record);
+    ofl_trace_close(reader);
+    return record != NULL;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_row(const char *name, const char *place, struct errors *of)
+{
+    if (of->count > 0) {
+        qsort(of->value, of->count, sizeof *of->value, by_value);
+        printf("  %-10s %-6s %7zu %9.1f%% %9.1f%%\n", name, place, of->count, 100 * of->value[of->count / 2],
+               100 * of->value[of->count * 9 / 10]);
+    }
+}
+
+bool ofl_estimate_check(char **paths, size_t count, const struct ofl_machine *machine)
+{
+    static struct errors all[OFL_PLACE_COUNT];
+    static const char *const places[OFL_PLACE_COUNT] = {"CPU", "device"};
+    bool read = false;
+    for (size_t i = 0; i < count; i++) {
+        read = compare_file(paths[i], machine) || read;
+    }
+    printf("  %-10s %-6s %7s %10s %10s\n", "routine", "where", "calls", "median", "90%");
+    for (int place = 0; place < OFL_PLACE_COUNT; place++) {
+        for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
+            for (int p = 0; p < OFL_PRECISION_COUNT; p++) {
+                struct errors *of = &errors[place][operation][p];
+                char name[32];
+                snprintf(name, sizeof name, "%c%s", ofl_precision_letter((enum ofl_precision)p),
+                         ofl_operation_name((enum ofl_operation)operation));
+                print_row(name, places[place], of);
+                for (size_t i = 0; i < of->count; i++) {
+                    add(&all[place], of->value[i]);
+                }
+                free(of->value);
+                *of = (struct errors){NULL, 0};
+            }
+        }
+    }
+    for (int place = 0; place < OFL_PLACE_COUNT; place++) {
+        print_row("all", places[place], &all[place]);
+        free(all[place].value);
+        all[place] = (struct errors){NULL, 0};
+    }
+    return read;
+}

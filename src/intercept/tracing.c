@@ -1,0 +1,119 @@
+/* From considered calls to trace records; see tracing.h.
+ *
+ * Call sites are addresses, which mean something only together with what was mapped there: the first
+ * call from an address has its module noted. */
+#include "intercept/tracing.h"
+#include "base/message.h"
+#include "base/settings.h"
+#include "trace/writer.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+void ofl_tracing_start(void)
+{
+    const struct ofl_settings *settings = ofl_settings();
+    char explanation[1024];
+    if (settings->trace[0] != '\0' &&
+        !ofl_trace_start(settings->trace, (int)settings->level, explanation, sizeof explanation)) {
+        ofl_message("no trace is written: %s", explanation);
+    }
+}
+
+/* The end of what is mapped of a module, from its program headers. */
+static uintptr_t module_end(const struct link_map *map, const void *base)
+{
+    const ElfW(Ehdr) *header = base;
+    const ElfW(Phdr) *segment = (const void *)((const char *)base + header->e_phoff);
+    uintptr_t end = 0;
+    for (int i = 0; i < header->e_phnum; i++) {
+        uintptr_t last = map->l_addr + segment[i].p_vaddr + segment[i].p_memsz;
+        end = segment[i].p_type == PT_LOAD && last > end ? last : end;
+    }
+    return end;
+}
+
+/* Another thread may note a module at the same time; readers do not mind twice. */
+static void note_module(const void *caller)
+{
+    enum { SEEN = 256 };
+    static const void *_Atomic seen[SEEN];
+    const void *_Atomic *slot = &seen[((uintptr_t)caller ^ (uintptr_t)caller >> 8) % SEEN];
+    Dl_info info;
+    struct link_map *map;
+    if (caller == NULL || atomic_load_explicit(slot, memory_order_relaxed) == caller) {
+        return;
+    }
+    atomic_store_explicit(slot, caller, memory_order_relaxed);
+    if (dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && info.dli_fname != NULL) {
+        ofl_trace_module(info.dli_fbase, (const void *)module_end(map, info.dli_fbase), info.dli_fname);
+    }
+}
+
+static bool operands_valid(enum ofl_reason reason)
+{
+    return reason != OFL_INVALID_ARGUMENT && reason != OFL_NOTHING_TO_DO && reason != OFL_INTEGER_WIDTH;
+}
+
+/* Flops; and an output that beta makes only written is recorded as such. */
+static void note_work(struct ofl_visit *visit)
+{
+    struct ofl_trace_record *record = &visit->record;
+    struct ofl_work work;
+    double read = 0;
+    ofl_work_from_call(&visit->call, &work);
+    record->flops = work.flops;
+    for (int i = 0; i < record->buffers; i++) {
+        bool surely = record->buffer[i].access == OFL_READ || record->buffer[i].access == OFL_UPDATE;
+        read += surely ? (double)record->buffer[i].bytes : 0;
+    }
+    for (int i = 0; i < record->buffers; i++) {
+        if (record->buffer[i].access == OFL_ADD && work.bytes_in <= read) {
+            record->buffer[i].access = OFL_WRITE;
+        }
+    }
+}
+
+void ofl_tracing_begin(struct ofl_visit *visit, const void *caller, enum ofl_reason reason)
+{
+    visit->traced = ofl_trace_active();
+    if (!visit->traced) {
+        return;
+    }
+    note_module(caller);
+    if (operands_valid(reason)) {
+        ofl_trace_describe(&visit->call, &visit->record);
+    } else {
+        struct ofl_call bare = visit->call;
+        bare.operands = 0;
+        ofl_trace_describe(&bare, &visit->record);
+    }
+    note_work(visit);
+    visit->record.call_site = (uintptr_t)caller;
+    visit->record.flags = ofl_settings()->force ? OFL_TRACE_FORCED : 0;
+}
+
+void ofl_tracing_end(struct ofl_visit *visit, double started, double finished, const struct ofl_device_times *times)
+{
+    struct ofl_trace_record *record = &visit->record;
+    if (!visit->traced) {
+        return;
+    }
+    record->start = (uint64_t)(started * 1e9);
+    record->duration = finished > started ? (uint64_t)((finished - started) * 1e9) : 0;
+    record->reason = (uint8_t)visit->reason;
+    if (visit->decided) {
+        record->predicted_cpu = (float)visit->prediction.cpu;
+        record->predicted_device = (float)visit->prediction.device;
+        record->flags |= visit->prediction.probe ? OFL_TRACE_PROBE : 0;
+    }
+    if (times != NULL) {
+        record->wait = (float)times->wait;
+        record->copy_in = (float)times->copy_in;
+        record->compute = (float)times->compute;
+        record->copy_out = (float)times->copy_out;
+        record->bytes_in = times->bytes_in;
+        record->bytes_out = times->bytes_out;
+    }
+    ofl_trace_write(record);
+}

@@ -1,0 +1,189 @@
+/* Least squares with relative errors; see fit.h. */
+#include "model/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double ofl_lower_quartile(double *values, size_t count)
+{
+    if (count == 0) {
+        return 0;
+    }
+    qsort(values, count, sizeof *values, by_value);
+    return values[(count - 1) / 4];
+}
+
+static bool usable(double x)
+{
+    return isfinite(x) && x > 0;
+}
+
+bool ofl_fit_line(const struct ofl_copy_sample *samples, size_t count, struct ofl_line *out)
+{
+    /* Minimises sum ((fixed + slope * bytes) / seconds - 1)^2. */
+    double s11 = 0, s1x = 0, sxx = 0, s1 = 0, sx = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!usable(samples[i].bytes) || !usable(samples[i].seconds)) {
+            continue;
+        }
+        double w = 1 / samples[i].seconds, x = samples[i].bytes * w;
+        s11 += w * w, s1x += w * x, sxx += x * x, s1 += w, sx += x;
+    }
+    double determinant = s11 * sxx - s1x * s1x;
+    double fixed = 0, slope = sxx > 0 ? sx / sxx : 0;
+    if (determinant > 1e-9 * s11 * sxx) {
+        double both = (s11 * sx - s1x * s1) / determinant, start = (sxx * s1 - s1x * sx) / determinant;
+        if (both > 0 && start > 0) {
+            fixed = start;
+            slope = both;
+        }
+    } else {
+        return false;
+    }
+    *out = (struct ofl_line){fixed, 1 / slope};
+    return usable(out->rate);
+}
+
+static bool is_cube(const struct ofl_sample *sample)
+{
+    double largest = 0, smallest = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        if (!usable(sample->extent[i])) {
+            return false;
+        }
+        largest = fmax(largest, sample->extent[i]);
+        smallest = fmin(smallest, sample->extent[i]);
+    }
+    return largest <= 1.1 * smallest;
+}
+
+static int by_work(const void *a, const void *b)
+{
+    const struct ofl_point *x = a, *y = b;
+    return (x->work > y->work) - (x->work < y->work);
+}
+
+static void add_point(struct ofl_curve *curve, double work, double speed)
+{
+    for (int i = 0; i < curve->points; i++) {
+        if (fabs(curve->point[i].work / work - 1) < 1e-3) {
+            curve->point[i].speed = fmax(curve->point[i].speed, speed);
+            return;
+        }
+    }
+    if (curve->points < OFL_CURVE_POINTS) {
+        curve->point[curve->points++] = (struct ofl_point){work, speed};
+    }
+}
+
+/* The normal equations of the surfaces, each row divided by its time. */
+struct normal {
+    double matrix[3][3], right[3];
+};
+
+static void add_shape(struct normal *normal, const struct ofl_curve *curve, const struct ofl_sample *sample)
+{
+    const double *e = sample->extent;
+    double side = cbrt(e[0] * e[1] * e[2]), face = side * side, w = 1 / sample->seconds;
+    double row[3] = {w * (e[0] * e[1] - face), w * (e[0] * e[2] - face), w * (e[1] * e[2] - face)};
+    double target = 1 - w * sample->flops / ofl_curve_speed(curve, sample->flops);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            normal->matrix[i][j] += row[i] * row[j];
+        }
+        normal->right[i] += row[i] * target;
+    }
+}
+
+/* Solves the equations of the unknowns in `set` (a bit each); false if they are not independent. */
+static bool solve(const struct normal *normal, unsigned set, double x[3])
+{
+    double a[3][4];
+    int index[3], n = 0;
+    for (int i = 0; i < 3; i++) {
+        x[i] = 0;
+        if (set >> i & 1) {
+            index[n++] = i;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            a[i][j] = normal->matrix[index[i]][index[j]];
+        }
+        a[i][n] = normal->right[index[i]];
+    }
+    for (int i = 0; i < n; i++) {
+        double before = normal->matrix[index[i]][index[i]];
+        if (!(a[i][i] > 1e-10 * before) || !(before > 0)) {
+            return false;
+        }
+        for (int k = i + 1; k < n; k++) {
+            double factor = a[k][i] / a[i][i];
+            for (int j = i; j <= n; j++) {
+                a[k][j] -= factor * a[i][j];
+            }
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        double sum = a[i][n];
+        for (int j = i + 1; j < n; j++) {
+            sum -= a[i][j] * x[index[j]];
+        }
+        x[index[i]] = sum / a[i][i];
+    }
+    return true;
+}
+
+/* The best costs that are not negative: with three unknowns all sets of positive ones can be tried. */
+static void solve_surfaces(const struct normal *normal, double out[3])
+{
+    double best = 0;
+    for (unsigned set = 1; set < 8; set++) {
+        double x[3], value = 0;
+        if (!solve(normal, set, x) || !(x[0] >= 0 && x[1] >= 0 && x[2] >= 0)) {
+            continue;
+        }
+        for (int i = 0; i < 3; i++) {
+            value -= 2 * x[i] * normal->right[i];
+            for (int j = 0; j < 3; j++) {
+                value += x[i] * normal->matrix[i][j] * x[j];
+            }
+        }
+        if (value < best && isfinite(value)) {
+            best = value;
+            for (int i = 0; i < 3; i++) {
+                out[i] = x[i];
+            }
+        }
+    }
+}
+
+bool ofl_fit_curve(const struct ofl_sample *samples, size_t count, struct ofl_curve *out)
+{
+    struct normal normal = {{{0}}, {0}};
+    *out = (struct ofl_curve){.points = 0};
+    for (size_t i = 0; i < count; i++) {
+        if (usable(samples[i].flops) && usable(samples[i].seconds) && is_cube(&samples[i])) {
+            add_point(out, samples[i].flops, samples[i].flops / samples[i].seconds);
+        }
+    }
+    if (out->points == 0) {
+        return false;
+    }
+    qsort(out->point, (size_t)out->points, sizeof *out->point, by_work);
+    for (size_t i = 0; i < count; i++) {
+        const double *e = samples[i].extent;
+        if (usable(samples[i].flops) && usable(samples[i].seconds) && usable(e[0] * e[1] * e[2]) &&
+            !is_cube(&samples[i])) {
+            add_shape(&normal, out, &samples[i]);
+        }
+    }
+    solve_surfaces(&normal, out->surface);
+    return true;
+}

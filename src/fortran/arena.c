@@ -39,7 +39,7 @@ struct ofl_arena *ofl_arena_new(void)
     struct ofl_arena *arena = checked(calloc(1, sizeof *arena));
     arena->block_size = FIRST_BLOCK;
     arena->name_capacity = FIRST_TABLE;
-    arena->names = checked(calloc(FIRST_TABLE, sizeof *arena->names));
+    arena->names = checked(calloc(FIRST_TABLE, sizeof(void *)));
     return arena;
 }
 
@@ -117,7 +117,7 @@ char *ofl_arena_format(struct ofl_arena *arena, const char *format, ...)
 
 size_t ofl_arena_bytes(const struct ofl_arena *arena)
 {
-    return arena->total + arena->name_capacity * sizeof *arena->names;
+    return arena->total + arena->name_capacity * sizeof(void *);
 }
 
 static char lower(char c)
@@ -137,7 +137,7 @@ static uint32_t hash_of(const char *text, size_t length)
 static void grow_names(struct ofl_arena *arena)
 {
     size_t capacity = arena->name_capacity * 2;
-    const struct ofl_name **names = checked(calloc(capacity, sizeof *names));
+    const struct ofl_name **names = checked(calloc(capacity, sizeof(void *)));
     for (size_t i = 0; i < arena->name_capacity; i++) {
         if (arena->names[i] != NULL) {
             size_t at = arena->names[i]->hash & (capacity - 1);

@@ -282,7 +282,8 @@ static enum payload payload_of(enum ofl_stmt_kind kind)
 
 static void dump_stmt(const struct ofl_stmt *stmt, int depth, FILE *stream);
 
-static void dump_payload(const struct ofl_stmt *stmt, int depth, FILE *stream)
+/* Payloads of specification statements; false if it is another. */
+static bool dump_specification(const struct ofl_stmt *stmt, FILE *stream)
 {
     switch (payload_of(stmt->kind)) {
     case PAYLOAD_none:
@@ -330,6 +331,16 @@ static void dump_payload(const struct ofl_stmt *stmt, int depth, FILE *stream)
         dump_expr_if(" ", stmt->as.assign.target, stream);
         dump_expr_if(" ", stmt->as.assign.value, stream);
         break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+/* Payloads of definitions, and what else may stand among specifications; false if it is another. */
+static bool dump_definition(const struct ofl_stmt *stmt, int depth, FILE *stream)
+{
+    switch (payload_of(stmt->kind)) {
     case PAYLOAD_type_def:
         dump_type_def(stmt, depth, stream);
         break;
@@ -375,6 +386,18 @@ static void dump_payload(const struct ofl_stmt *stmt, int depth, FILE *stream)
     case PAYLOAD_directive:
         fprintf(stream, " %s: %s", text_of(stmt->as.directive.sentinel), stmt->as.directive.text);
         break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static void dump_payload(const struct ofl_stmt *stmt, int depth, FILE *stream)
+{
+    if (dump_specification(stmt, stream) || dump_definition(stmt, depth, stream)) {
+        return;
+    }
+    switch (payload_of(stmt->kind)) {
     case PAYLOAD_label_assign:
         fprintf(stream, " %" PRIu32, stmt->as.label_assign.label.value);
         dump_expr_if(" ", stmt->as.label_assign.variable, stream);
@@ -408,6 +431,8 @@ static void dump_payload(const struct ofl_stmt *stmt, int depth, FILE *stream)
         break;
     case PAYLOAD_block:
         dump_construct_block(stmt, depth, stream);
+        break;
+    default:
         break;
     }
 }

@@ -7,6 +7,7 @@
 #include "fortran/statement.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { LETTER = 1, DIGIT = 2, MORE = 4 }; /* MORE: _ and $ inside a name */
 
@@ -61,8 +62,9 @@ static uint32_t skip_letters(const char *text, uint32_t at)
 }
 
 /* Behind an exponent at `at`, or `at` if there is none. */
-static uint32_t skip_exponent(const char *text, uint32_t at)
+static uint32_t skip_exponent(const struct ofl_item *item, uint32_t at)
 {
+    const char *text = item->text;
     char letter = (char)(text[at] | 0x20);
     if (letter != 'e' && letter != 'd' && letter != 'q') {
         return at;
@@ -71,7 +73,10 @@ static uint32_t skip_exponent(const char *text, uint32_t at)
     if (text[digits] == '+' || text[digits] == '-') {
         digits++;
     }
-    return ofl_is_digit(text[digits]) ? skip_digits(text, digits) : at;
+    if (ofl_is_digit(text[digits])) {
+        return skip_digits(text, digits);
+    }
+    return item->dec && !ofl_is_name_character(text[digits]) ? digits : at; /* DEC: 8E is 8E0 */
 }
 
 /* Behind a name, 4H is part of something else; behind .eq. it is not. */
@@ -84,7 +89,10 @@ bool ofl_hollerith_may_follow(const char *text, uint32_t begin)
     if (before == '.') {
         return begin > 1 && ofl_is_letter(text[begin - 2]);
     }
-    return !ofl_is_name_character(before) && before != ')';
+    if (before == '*') { /* DATA X /3*4HABCD/, but REAL*8 HEIGHT */
+        return begin > 4 && strncasecmp(text, "data", 4) == 0;
+    }
+    return !ofl_is_name_character(before) && before != ')' && before != '\'' && before != '"';
 }
 
 /* A Hollerith constant whose digits end at `at`: the offset behind it, or 0. */
@@ -117,10 +125,10 @@ static struct ofl_token number(const struct ofl_item *item, uint32_t begin)
         if (letters > at + 1 && text[letters] == '.') { /* 1.eq.2 */
             return (struct ofl_token){OFL_TOKEN_INTEGER, begin, at};
         }
-        at = skip_exponent(text, skip_digits(text, at + 1));
+        at = skip_exponent(item, skip_digits(text, at + 1));
         return (struct ofl_token){OFL_TOKEN_REAL, begin, at};
     }
-    uint32_t exponent = skip_exponent(text, at);
+    uint32_t exponent = skip_exponent(item, at);
     return exponent > at ? (struct ofl_token){OFL_TOKEN_REAL, begin, exponent}
                          : (struct ofl_token){OFL_TOKEN_INTEGER, begin, at};
 }
@@ -168,7 +176,7 @@ static struct ofl_token dot(const struct ofl_item *item, uint32_t begin)
 {
     const char *text = item->text;
     if (ofl_is_digit(text[begin + 1])) {
-        return (struct ofl_token){OFL_TOKEN_REAL, begin, skip_exponent(text, skip_digits(text, begin + 1))};
+        return (struct ofl_token){OFL_TOKEN_REAL, begin, skip_exponent(item, skip_digits(text, begin + 1))};
     }
     uint32_t letters = skip_letters(text, begin + 1);
     if (letters > begin + 1 && text[letters] == '.') {

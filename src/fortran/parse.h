@@ -19,6 +19,7 @@ struct ofl_parse_options {
     enum ofl_form form;
     unsigned free_line_length;  /* -ffree-line-length-N; 0: no limit; 132 is gfortran's default */
     unsigned fixed_line_length; /* -ffixed-line-length-N; 0: no limit; 72 is the default */
+    bool cut_long_lines;        /* what is behind the limit of a free-form line is left out; otherwise it is an error */
     bool openmp;                /* `!$ ` lines are statements (-fopenmp, -fopenmp-simd) */
     bool d_lines_are_code;      /* -fd-lines-as-code (fixed form) */
     bool backslash;             /* -fbackslash: \n and friends in character constants (for ofl_literal_text) */

@@ -33,6 +33,11 @@ static struct ofl_arm *open_arms(struct ofl_parser *p, enum ofl_stmt_kind kind, 
     return arm;
 }
 
+void ofl_open_if(struct ofl_parser *p, struct ofl_expr *condition)
+{
+    open_arms(p, OFL_STMT_IF, condition);
+}
+
 static void need_construct(struct ofl_parser *p, enum ofl_stmt_kind kind, const char *what)
 {
     if (!ofl_in(p, kind)) {
@@ -68,7 +73,7 @@ bool ofl_parse_if(struct ofl_parser *p)
     uint32_t then = ofl_lex_keyword(&p->item, p->token.begin, "then");
     if (then != 0 && ofl_lex(&p->item, then).kind == OFL_TOKEN_END && p->holder == NULL) {
         ofl_goto(p, then);
-        open_arms(p, OFL_STMT_IF, condition);
+        ofl_open_if(p, condition);
         return true;
     }
     if (ofl_at(p, OFL_TOKEN_INTEGER) || ofl_is_digit(ofl_char(p, p->token.begin))) {

@@ -9,6 +9,9 @@
 bool ofl_parse_derived_type(struct ofl_parser *p)
 {
     uint32_t begin = p->token.begin;
+    if (p->dec && ofl_unit_frame(p) != NULL && ofl_unit_frame(p)->executable) {
+        return false; /* TYPE name prints a namelist */
+    }
     bool plain = ofl_at(p, OFL_TOKEN_NAME) && ofl_peek(p).kind != OFL_TOKEN_COMMA;
     if (!plain && !ofl_at(p, OFL_TOKEN_DOUBLE_COLON) &&
         !(ofl_at(p, OFL_TOKEN_COMMA) && p->outline.double_colon != p->item.length)) {
@@ -36,6 +39,7 @@ bool ofl_parse_derived_type(struct ofl_parser *p)
 bool ofl_parse_structure(struct ofl_parser *p)
 {
     struct ofl_stmt *stmt = ofl_new_stmt(p, OFL_STMT_STRUCTURE);
+    p->dec = true; /* its fields are referred to with dots */
     if (ofl_accept(p, OFL_TOKEN_SLASH)) {
         stmt->as.type_def.name = ofl_expect_ident(p, "a structure's name");
         ofl_expect(p, OFL_TOKEN_SLASH);
@@ -184,10 +188,7 @@ bool ofl_parse_procedure(struct ofl_parser *p)
     bool bound = behind_contains(p);
     struct ofl_stmt *stmt = ofl_new_stmt(p, bound ? OFL_STMT_TYPE_BOUND_PROCEDURE : OFL_STMT_PROCEDURE_DECL);
     if (ofl_accept(p, OFL_TOKEN_LPAREN)) {
-        if (ofl_at(p, OFL_TOKEN_NAME) && ofl_peek(p).kind == OFL_TOKEN_RPAREN &&
-            !ofl_at_keyword(p, "double precision") && !ofl_at_keyword(p, "real )") && !ofl_at_keyword(p, "integer )") &&
-            !ofl_at_keyword(p, "complex )") && !ofl_at_keyword(p, "logical )") && !ofl_at_keyword(p, "character )") &&
-            !ofl_at_keyword(p, "double complex )")) {
+        if (ofl_at(p, OFL_TOKEN_NAME) && ofl_peek(p).kind == OFL_TOKEN_RPAREN && !ofl_at_intrinsic_type(p)) {
             stmt->as.procedure.interface = ofl_accept_ident(p);
         } else if (!ofl_at(p, OFL_TOKEN_RPAREN)) {
             stmt->as.procedure.type = ofl_accept_type_spec(p);

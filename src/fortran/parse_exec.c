@@ -38,7 +38,7 @@ static bool is_assignment(const struct ofl_parser *p)
             token = ofl_lex(&p->item, token.end);
             break;
         case OFL_TOKEN_DOT_NAME: /* DEC: a.b.c = 1 */
-            if (!p->options->dec) {
+            if (!p->dec) {
                 return false;
             }
             token = ofl_lex(&p->item, token.end);

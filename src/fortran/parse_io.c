@@ -48,16 +48,15 @@ static void format_and_items(struct ofl_parser *p, struct ofl_stmt *stmt)
     }
 }
 
-/* Is the parenthesis at hand that of READ (controls) rather than of READ (format-expression), items?  Behind the former
- * there is neither a comma nor an operator. */
+/* Is the parenthesis at hand that of READ (controls) rather than the first operand of a format, as in READ ('(') //
+ * 'A)'? */
 static bool at_controls(const struct ofl_parser *p)
 {
     if (!ofl_at(p, OFL_TOKEN_LPAREN)) {
         return false;
     }
     uint32_t end = ofl_lex_matching(&p->item, p->token.begin);
-    struct ofl_token behind = ofl_lex(&p->item, end);
-    return end == 0 || (behind.kind != OFL_TOKEN_COMMA && behind.kind != OFL_TOKEN_CONCAT);
+    return end == 0 || ofl_lex(&p->item, end).kind != OFL_TOKEN_CONCAT;
 }
 
 /* R1210 read-stmt is READ ( io-control-spec-list ) [ input-item-list ] or READ format [ , input-item-list ] */
@@ -67,12 +66,7 @@ bool ofl_parse_read(struct ofl_parser *p)
     if (at_controls(p)) {
         ofl_next(p);
         stmt->as.args.controls = controls(p);
-        items(p, stmt);
-    } else if (ofl_at(p, OFL_TOKEN_LPAREN) && ofl_peek(p).kind != OFL_TOKEN_LPAREN) {
-        /* READ (fmt) , items  and READ (u, f), items: gfortran takes the comma of the latter */
-        ofl_next(p);
-        stmt->as.args.controls = controls(p);
-        ofl_accept(p, OFL_TOKEN_COMMA);
+        ofl_accept(p, OFL_TOKEN_COMMA); /* READ (format), items; also an old extension */
         items(p, stmt);
     } else {
         format_and_items(p, stmt);

@@ -173,7 +173,7 @@ struct ofl_ident ofl_accept_arg_keyword(struct ofl_parser *p)
 bool ofl_at_range_end(const struct ofl_parser *p)
 {
     return p->token.kind == OFL_TOKEN_RPAREN || p->token.kind == OFL_TOKEN_COMMA ||
-           p->token.kind == OFL_TOKEN_RBRACKET || p->token.kind == OFL_TOKEN_COLON;
+           p->token.kind == OFL_TOKEN_RBRACKET || p->token.kind == OFL_TOKEN_RARRAY || p->token.kind == OFL_TOKEN_COLON;
 }
 
 /* R921 subscript-triplet is [ subscript ] : [ subscript ] [ : stride ]
@@ -322,12 +322,13 @@ static struct ofl_expr *component(struct ofl_parser *p, struct ofl_expr *base, u
     return expr;
 }
 
-/* With -fdec: is the dot behind a designator the one of a component reference?  .eq. and friends are not. */
+/* With -fdec: is the dot behind a designator the one of a component reference?  .eq. and friends are not; nor is a
+ * defined operator, which is told by the blanks that people write around it. */
 static bool dec_component(const struct ofl_parser *p)
 {
     enum ofl_operator op;
     unsigned precedence;
-    if (!p->options->dec) {
+    if (!p->dec || p->token.begin == 0 || ofl_char(p, p->token.begin - 1) == ' ') {
         return false;
     }
     if (p->token.kind == OFL_TOKEN_DOT) {
@@ -470,6 +471,9 @@ struct ofl_arg *ofl_parse_items(struct ofl_parser *p)
     do {
         uint32_t begin = p->token.begin;
         struct ofl_expr *value = ofl_parse_item(p);
+        if (ofl_at(p, OFL_TOKEN_COLON)) { /* [1:3] of some compilers, flang among them */
+            value = range(p, value, begin);
+        }
         *link = ofl_new_arg(p, no_keyword, value, begin);
         link = &(*link)->next;
     } while (ofl_accept(p, OFL_TOKEN_COMMA));

@@ -48,6 +48,7 @@ void ofl_append(struct ofl_parser *p, struct ofl_stmt *stmt)
     }
     ofl_need_unit(p);
     struct ofl_frame *top = ofl_top(p);
+    ofl_unit_frame(p)->executable |= ofl_stmt_is_executable(stmt->kind);
     if (top->block == NULL) {
         if (stmt->kind == OFL_STMT_DIRECTIVE || stmt->kind == OFL_STMT_INCLUDE || stmt->kind == OFL_STMT_ERROR) {
             return;
@@ -55,13 +56,14 @@ void ofl_append(struct ofl_parser *p, struct ofl_stmt *stmt)
         ofl_fail_at(p, stmt->span, "a statement cannot stand here, before the first %s",
                     top->stmt->kind == OFL_STMT_UNION ? "map" : "case");
     }
+    struct ofl_block *block = top->block;
     stmt->parent = top->stmt;
-    if (top->block->last == NULL) {
-        top->block->first = stmt;
+    if (block->last == NULL) {
+        block->first = stmt;
     } else {
-        top->block->last->next = stmt;
+        block->last->next = stmt;
     }
-    top->block->last = stmt;
+    block->last = stmt;
 }
 
 /* The statement behind its construct name or, in an if statement, behind the condition. */
@@ -113,44 +115,83 @@ static void parse_statement(struct ofl_parser *p)
         p->construct = ofl_accept_ident(p);
         ofl_next(p);
     }
-    p->keyword = p->token.begin;
+    p->keyword = p->first_keyword = p->token.begin;
     p->outline = ofl_lex_outline(&p->item, p->token.begin);
     if (!ofl_parse_assignment(p) && !ofl_accept_declaration(p) && !parse_by_keyword(p)) {
-        fail_unknown(p);
+        p->item.glued = true; /* gfortran lets GOTO10, SAVEX and others pass in free form too */
+        if (!ofl_accept_declaration(p) && !parse_by_keyword(p)) {
+            fail_unknown(p);
+        }
     }
     ofl_expect_end(p);
 }
 
-/* One statement, with recovery: what cannot be parsed becomes OFL_STMT_ERROR. */
+/* Opens the construct that a statement with an error seems to begin, so that its end statement finds it.  A loop gets
+ * no control, an if construct no condition. */
+static bool open_anyway(struct ofl_parser *p)
+{
+    ofl_goto(p, p->first_keyword);
+    const char *text = p->item.text;
+    if (ofl_at_keyword(p, "if (")) {
+        uint32_t length = p->item.length;
+        if (length < 4 || ofl_lex_keyword(&p->item, length - 4, "then") != length) {
+            return false;
+        }
+        p->keyword = p->first_keyword;
+        ofl_open_if(p, NULL);
+        return true;
+    }
+    uint32_t end = ofl_lex_keyword(&p->item, p->first_keyword, "do");
+    if (end == 0 || text[end] == '=') {
+        return false;
+    }
+    struct ofl_stmt *stmt = ofl_new_stmt(p, OFL_STMT_DO);
+    ofl_goto(p, end);
+    ofl_accept_label(p, &stmt->as.loop.terminal);
+    ofl_append(p, stmt);
+    ofl_push(p, stmt, &stmt->as.loop.body);
+    return true;
+}
+
+/* Behind an error: the statement becomes OFL_STMT_ERROR, or a construct without content. */
+static void recover(struct ofl_parser *p)
+{
+    p->holder = NULL;
+    p->start = 0;
+    unsigned errors = p->diagnostics->errors;
+    if (setjmp(p->recovery) == 0 && open_anyway(p)) {
+        return;
+    }
+    if (p->diagnostics->errors == errors && p->frame_count > 0) {
+        ofl_append(p, ofl_new_stmt(p, OFL_STMT_ERROR));
+    }
+}
+
+/* One statement, with recovery. */
 static void statement(struct ofl_parser *p)
 {
-    jmp_buf recovery;
-    p->recovery = &recovery;
+    p->first_keyword = 0;
     p->construct = (struct ofl_ident){NULL, {0, 0}};
     p->holder = NULL;
     p->prefix_attrs = NULL;
     p->prefix_type = NULL;
     p->recursion = 0;
     p->has_double_colon = strstr(p->item.text, "::") != NULL;
-    if (setjmp(recovery) == 0) {
+    if (setjmp(p->recovery) == 0) {
         ofl_goto(p, 0);
         parse_statement(p);
-    } else if (p->frame_count > 0) {
-        p->holder = NULL;
-        p->start = 0;
-        ofl_append(p, ofl_new_stmt(p, OFL_STMT_ERROR));
+    } else {
+        recover(p);
     }
     if (p->item.label.value != 0) {
         ofl_close_labelled(p, p->item.label, p->item.span);
     }
 }
 
-/* Directives and include lines go into the open block; outside of all units nothing depends on them. */
+/* Directives and include lines go into the open block; outside of all units they wait for a main program that may begin
+ * with them. */
 static void mark(struct ofl_parser *p)
 {
-    if (p->frame_count == 0) {
-        return;
-    }
     bool directive = p->item.kind == OFL_ITEM_DIRECTIVE;
     struct ofl_stmt *stmt = OFL_NEW(p->arena, struct ofl_stmt);
     stmt->kind = directive ? OFL_STMT_DIRECTIVE : OFL_STMT_INCLUDE;
@@ -163,7 +204,14 @@ static void mark(struct ofl_parser *p)
         stmt->as.include.source = p->item.included;
     }
     p->holder = NULL;
-    ofl_append(p, stmt);
+    if (p->frame_count > 0) {
+        ofl_append(p, stmt);
+    } else if (p->pending.last == NULL) {
+        p->pending.first = p->pending.last = stmt;
+    } else {
+        p->pending.last->next = stmt;
+        p->pending.last = stmt;
+    }
 }
 
 /* Is it no text at all?  More than one control character in 32 among the first bytes. */
@@ -171,9 +219,10 @@ static bool is_binary(const struct ofl_source *source)
 {
     enum { LOOK = 4096 };
     uint32_t length = source->length < LOOK ? source->length : LOOK, control = 0;
+    bool wide = length > 4 && ((unsigned char)source->text[0] >= 0xFE || (unsigned char)source->text[2] >= 0xFE);
     for (uint32_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)source->text[i];
-        control += c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f';
+        control += c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && (c != '\0' || !wide);
     }
     return control > length / 32;
 }
@@ -193,6 +242,7 @@ struct ofl_file *ofl_parse(const struct ofl_source *source, const struct ofl_par
                                 .diagnostics = diagnostics,
                                 .options = options,
                                 .file = file,
+                                .dec = options->dec,
                                 .next_unit = &file->units};
     ofl_reader_start(&parser.reader, source, options, sources, diagnostics);
     for (;;) {

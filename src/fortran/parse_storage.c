@@ -43,6 +43,9 @@ static bool groups(struct ofl_parser *p, enum ofl_stmt_kind kind)
         if (!block_name(p, &group->name) && (kind == OFL_STMT_NAMELIST || link != &stmt->as.groups.groups)) {
             ofl_fail_expected(p, "'/'");
         }
+        if (kind == OFL_STMT_NAMELIST && group->name.name == NULL) {
+            ofl_fail_at(p, ofl_since(p, begin), "a namelist group needs a name");
+        }
         group->entities = group_entities(p);
         group->span = ofl_since(p, begin);
         *link = group;

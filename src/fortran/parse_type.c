@@ -145,7 +145,7 @@ static void derived_type_spec(struct ofl_parser *p, struct ofl_type_spec *type)
 }
 
 /* Is an intrinsic type's keyword next, and then nothing but its selector and `)`?  In type(...) and class is (...). */
-static bool at_intrinsic(const struct ofl_parser *p)
+bool ofl_at_intrinsic_type(const struct ofl_parser *p)
 {
     for (size_t i = 0; i < INTRINSIC_TYPES; i++) {
         uint32_t end = ofl_lex_keyword(&p->item, p->token.begin, intrinsic_types[i].pattern);
@@ -162,7 +162,7 @@ static void type_in_parentheses(struct ofl_parser *p, struct ofl_type_spec *type
 {
     if (ofl_accept(p, OFL_TOKEN_STAR)) {
         type->kind = class ? OFL_TYPE_CLASS_STAR : OFL_TYPE_ASSUMED;
-    } else if (!class && at_intrinsic(p)) {
+    } else if (!class && ofl_at_intrinsic_type(p)) {
         struct ofl_type_spec *inner = accept_intrinsic(p);
         struct ofl_span span = type->span;
         *type = *inner;
@@ -222,7 +222,7 @@ static bool at_type_and_colons(const struct ofl_parser *p)
 
 struct ofl_type_spec *ofl_parse_guard_type(struct ofl_parser *p)
 {
-    if (at_intrinsic(p)) {
+    if (ofl_at_intrinsic_type(p)) {
         return accept_intrinsic(p);
     }
     uint32_t begin = p->token.begin;

@@ -76,6 +76,7 @@ void ofl_push_unit(struct ofl_parser *p, struct ofl_unit *unit)
         }
     }
     push(p, (struct ofl_frame){.unit = unit, .block = &unit->body, .next_unit = &unit->units});
+    p->pending = (struct ofl_block){NULL, NULL};
     while (*link != NULL) {
         link = &(*link)->next;
     }
@@ -97,6 +98,7 @@ void ofl_need_unit(struct ofl_parser *p)
     }
     struct ofl_unit *unit = OFL_NEW(p->arena, struct ofl_unit);
     unit->kind = OFL_UNIT_PROGRAM;
+    unit->body = p->pending;
     ofl_push_unit(p, unit);
     unit->span.end = unit->span.begin;
 }
@@ -383,9 +385,6 @@ static bool procedure(struct ofl_parser *p, struct ofl_unit *unit)
 {
     unit->name = ofl_expect_ident(p, "the procedure's name");
     unit->type = p->prefix_type;
-    if (unit->kind == OFL_UNIT_FUNCTION && !ofl_at(p, OFL_TOKEN_LPAREN)) {
-        ofl_fail_expected(p, "'('");
-    }
     unit->args = dummies(p);
     struct ofl_attr *bind = suffix(p, &unit->result);
     struct ofl_attr **link = &p->prefix_attrs;

@@ -99,10 +99,8 @@ struct ofl_span ofl_since(const struct ofl_parser *p, uint32_t begin)
 
 static _Noreturn void leave(struct ofl_parser *p, struct ofl_span span, const char *text)
 {
-    if (!p->trial) {
-        ofl_diag_error(p->diagnostics, span, "%s", text);
-    }
-    longjmp(*p->recovery, 1);
+    ofl_diag_error(p->diagnostics, span, "%s", text);
+    longjmp(p->recovery, 1);
 }
 
 void ofl_fail_at(struct ofl_parser *p, struct ofl_span span, const char *format, ...)

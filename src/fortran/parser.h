@@ -45,18 +45,21 @@ struct ofl_parser {
     struct ofl_ident construct;    /* its construct name */
     uint32_t start;                /* where the statement begins, construct name included */
     uint32_t keyword;              /* where its keyword begins */
+    uint32_t first_keyword;        /* and, of a statement in a statement, that of the outer one */
     int value;                     /* of the row of keywords.def */
     struct ofl_attr *prefix_attrs; /* prefixes of the procedure statement at hand */
     struct ofl_type_spec *prefix_type;
     struct ofl_stmt *holder; /* the logical if, where or forall statement whose action is being parsed */
     unsigned recursion;
     bool has_double_colon; /* anywhere: a type spec in an array constructor is possible */
-    bool trial;            /* do not report: ofl_fail only leaves */
-    jmp_buf *recovery;
+    bool dec;              /* -fdec, or a structure has been seen */
+    jmp_buf recovery;
 
     struct ofl_frame *frames; /* malloc'ed stack */
     unsigned frame_count, frame_capacity;
     struct ofl_unit **next_unit; /* where the next unit of the file is linked */
+    struct ofl_block
+        pending; /* directives and include lines before a unit: of a main program without program statement */
 };
 
 /* ---- Tokens (parser.c) ------------------------------------------------------------------------------------------ */
@@ -117,6 +120,7 @@ void ofl_ascend(struct ofl_parser *p);
 
 struct ofl_type_spec *ofl_accept_type_spec(struct ofl_parser *p);     /* R703 declaration-type-spec, or NULL */
 struct ofl_type_spec *ofl_accept_allocate_type(struct ofl_parser *p); /* R702 type-spec before ::, or NULL */
+bool ofl_at_intrinsic_type(const struct ofl_parser *p);               /* its keyword and then no longer name */
 struct ofl_type_spec *ofl_parse_guard_type(struct ofl_parser *p);     /* R702 type-spec in type is (...) */
 struct ofl_bound *ofl_parse_bounds(struct ofl_parser *p, enum ofl_token_kind close);
 struct ofl_attr *ofl_new_attr(struct ofl_parser *p, enum ofl_attr_kind kind, uint32_t begin);
@@ -145,7 +149,7 @@ void ofl_close_all(struct ofl_parser *p);
 bool ofl_in(struct ofl_parser *p, enum ofl_stmt_kind kind); /* is the innermost construct of this kind? */
 
 bool ofl_accept_declaration(struct ofl_parser *p); /* type declaration, or a procedure statement with prefixes */
-bool ofl_parse_word(struct ofl_parser *p);
+void ofl_open_if(struct ofl_parser *p, struct ofl_expr *condition); /* of `if (condition) then` */
 
 /* Parsers of single statements, from behind their keyword.  Each is a row of keywords.def. */
 #define OFL_KEYWORD(pattern, function, value) bool function(struct ofl_parser *p);

@@ -34,7 +34,7 @@ struct ofl_symbol *ofl_scope_own(const struct ofl_scope *scope, const struct ofl
 static void rehash(struct ofl_arena *arena, struct ofl_scope *scope)
 {
     scope->capacity = scope->capacity == 0 ? 8 : 2 * scope->capacity;
-    scope->table = ofl_arena_alloc(arena, scope->capacity * sizeof *scope->table);
+    scope->table = ofl_arena_alloc(arena, scope->capacity * sizeof(void *));
     for (struct ofl_symbol *symbol = scope->first; symbol != NULL; symbol = symbol->next) {
         struct ofl_symbol **slot = &scope->table[symbol->name->hash & (scope->capacity - 1)];
         symbol->chain = *slot;
@@ -189,18 +189,19 @@ struct ofl_symbol *ofl_scope_find_or_implicit(struct ofl_modules *modules, struc
     if (symbol != NULL) {
         return symbol;
     }
-    for (const struct ofl_scope *outer = scope; outer != NULL; outer = outer->parent) {
+    struct ofl_scope *unit = NULL; /* the nearest one around */
+    for (struct ofl_scope *outer = scope; outer != NULL; outer = outer->parent) {
         if (outer->open) {
             return NULL;
         }
+        if (unit == NULL && outer->kind == OFL_SCOPE_UNIT) {
+            unit = outer;
+        }
     }
-    while (scope->kind != OFL_SCOPE_UNIT && scope->parent != NULL) {
-        scope = scope->parent;
-    }
-    if (implicit_scope(scope)->implicit_none) {
+    if (unit == NULL || implicit_scope(unit)->implicit_none) {
         return NULL;
     }
-    symbol = ofl_scope_add(modules->arena, scope, ident->name, ident->span);
+    symbol = ofl_scope_add(modules->arena, unit, ident->name, ident->span);
     ofl_implicit_type(symbol, modules);
     return symbol;
 }

@@ -308,7 +308,8 @@ static void implicit(struct ofl_scope *scope, const struct ofl_stmt *stmt)
     scope->implicit_set = true;
     scope->implicit_none |= stmt->as.implicit.none_type;
     for (const struct ofl_implicit *range = stmt->as.implicit.ranges; range != NULL; range = range->next) {
-        for (int letter = range->first; range->type != NULL && letter <= range->last; letter++) {
+        for (unsigned letter = (unsigned char)range->first; range->type != NULL && letter <= (unsigned char)range->last;
+             letter++) {
             if (letter >= 'a' && letter <= 'z') {
                 scope->implicit[letter - 'a'] =
                     (struct ofl_type){.kind_of = range->type->kind, .length = range->type->length, .spec = range->type};

@@ -31,9 +31,9 @@ static struct ofl_source *add(struct ofl_sources *sources, const char *path, con
     }
     if (sources->count == sources->capacity) {
         size_t capacity = sources->capacity == 0 ? 16 : 2 * sources->capacity;
-        struct ofl_source **items = ofl_arena_alloc(sources->arena, capacity * sizeof *items);
+        struct ofl_source **items = ofl_arena_alloc(sources->arena, capacity * sizeof(void *));
         if (sources->count > 0) {
-            memcpy(items, sources->items, sources->count * sizeof *items);
+            memcpy(items, sources->items, sources->count * sizeof(void *));
         }
         sources->items = items;
         sources->capacity = capacity;
@@ -60,7 +60,7 @@ struct ofl_source *ofl_source_add(struct ofl_sources *sources, const char *path,
  */
 static char *read_all(FILE *stream, size_t *length)
 {
-    size_t capacity = 64 * 1024, count = 0;
+    size_t capacity = (size_t)64 * 1024, count = 0;
     char *text = malloc(capacity);
     while (text != NULL) {
         size_t more = fread(text + count, 1, capacity - count, stream);
@@ -87,7 +87,8 @@ static char *read_all(FILE *stream, size_t *length)
     return text;
 }
 
-struct ofl_source *ofl_source_load(struct ofl_sources *sources, const char *path, enum ofl_load_error *error)
+static struct ofl_source *load(struct ofl_sources *sources, const char *path, bool regular_only,
+                               enum ofl_load_error *error)
 {
     bool standard_input = strcmp(path, "-") == 0;
     FILE *stream = standard_input ? stdin : fopen(path, "rb");
@@ -100,6 +101,11 @@ struct ofl_source *ofl_source_load(struct ofl_sources *sources, const char *path
     if (fstat(fileno(stream), &status) == 0 && S_ISDIR(status.st_mode)) {
         *error = OFL_LOAD_DIRECTORY;
         errno = EISDIR;
+        goto out;
+    }
+    if (regular_only && !S_ISREG(status.st_mode)) { /* a device would never end */
+        *error = OFL_LOAD_SYSTEM;
+        errno = EINVAL;
         goto out;
     }
     size_t length = 0;
@@ -120,20 +126,58 @@ out:
     return source;
 }
 
+struct ofl_source *ofl_source_load(struct ofl_sources *sources, const char *path, enum ofl_load_error *error)
+{
+    return load(sources, path, false, error);
+}
+
+/* The slot of a path in the table of included files: it holds the source that was loaded for it, or NULL. */
+static struct ofl_source **slot_of(const struct ofl_sources *sources, const char *path)
+{
+    size_t hash = 5381;
+    for (const char *c = path; *c != '\0'; c++) {
+        hash = hash * 33 + (unsigned char)*c;
+    }
+    size_t at = hash & (sources->included_capacity - 1);
+    while (sources->included[at] != NULL && strcmp(sources->included[at]->path, path) != 0) {
+        at = (at + 1) & (sources->included_capacity - 1);
+    }
+    return &sources->included[at];
+}
+
+static void remember(struct ofl_sources *sources, struct ofl_source *source)
+{
+    if (2 * sources->included_count >= sources->included_capacity) {
+        struct ofl_source **old = sources->included;
+        size_t old_capacity = sources->included_capacity;
+        sources->included_capacity = old_capacity == 0 ? 64 : 2 * old_capacity;
+        sources->included = ofl_arena_alloc(sources->arena, sources->included_capacity * sizeof(void *));
+        for (size_t i = 0; i < old_capacity; i++) {
+            if (old[i] != NULL) {
+                *slot_of(sources, old[i]->path) = old[i];
+            }
+        }
+    }
+    *slot_of(sources, source->path) = source;
+    sources->included_count++;
+}
+
 struct ofl_source *ofl_source_include(struct ofl_sources *sources, const char *path, const struct ofl_source *parent,
                                       struct ofl_span line, enum ofl_load_error *error)
 {
-    struct ofl_source *source = NULL;
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct ofl_source *other = sources->items[i];
-        if (other->parent != NULL && strcmp(other->path, path) == 0) {
-            source = add(sources, path, other->text, other->length);
-            *error = source == NULL ? OFL_LOAD_TOO_LARGE : OFL_LOAD_OK;
-            break;
-        }
+    if (sources->count >= OFL_MAX_SOURCES) {
+        *error = OFL_LOAD_TOO_LARGE;
+        return NULL;
     }
-    if (source == NULL && sources->next_base < OFL_MAX_SOURCE_BYTES) {
-        source = ofl_source_load(sources, path, error);
+    struct ofl_source *known = sources->included_capacity > 0 ? *slot_of(sources, path) : NULL, *source;
+    if (known != NULL) {
+        source = add(sources, path, known->text, known->length);
+        *error = source == NULL ? OFL_LOAD_TOO_LARGE : OFL_LOAD_OK;
+    } else {
+        source = load(sources, path, true, error);
+        if (source != NULL) {
+            remember(sources, source);
+        }
     }
     if (source != NULL) {
         source->parent = parent;

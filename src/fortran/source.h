@@ -49,6 +49,8 @@ struct ofl_sources {
     struct ofl_source **items;
     size_t count, capacity;
     ofl_pos next_base;
+    struct ofl_source **included; /* private to source.c: hash table by path of what was included */
+    size_t included_count, included_capacity;
 };
 
 struct ofl_place {
@@ -61,11 +63,13 @@ enum ofl_load_error {
     OFL_LOAD_OK,
     OFL_LOAD_SYSTEM,    /* errno says why */
     OFL_LOAD_DIRECTORY, /* it is a folder */
-    OFL_LOAD_TOO_LARGE  /* more than OFL_MAX_SOURCE_BYTES in all */
+    OFL_LOAD_TOO_LARGE  /* more than OFL_MAX_SOURCE_BYTES or OFL_MAX_SOURCES in all */
 };
 
-/* All texts of one compilation together; protects against include files that include each other exponentially. */
+/* All texts of one compilation together.  With the number of sources it protects against include files that include
+ * each other exponentially. */
 #define OFL_MAX_SOURCE_BYTES ((uint32_t)1 << 30)
+#define OFL_MAX_SOURCES      200000
 
 void ofl_sources_start(struct ofl_sources *sources, struct ofl_arena *arena);
 

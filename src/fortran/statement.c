@@ -11,15 +11,28 @@
 #include <string.h>
 #include <strings.h>
 
+/* The length of a byte order mark.  gfortran leaves NUL bytes out, which makes UTF-16 and UTF-32 readable. */
+static uint32_t byte_order_mark(const struct ofl_source *source)
+{
+    static const struct {
+        const char *bytes;
+        uint32_t length;
+    } marks[] = {{"\xEF\xBB\xBF", 3}, {"\xFF\xFE\0\0", 4}, {"\0\0\xFE\xFF", 4}, {"\xFE\xFF", 2}, {"\xFF\xFE", 2}};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (source->length >= marks[i].length && memcmp(source->text, marks[i].bytes, marks[i].length) == 0) {
+            return marks[i].length;
+        }
+    }
+    return 0;
+}
+
 void ofl_reader_start(struct ofl_reader *reader, const struct ofl_source *source,
                       const struct ofl_parse_options *options, struct ofl_sources *sources,
                       struct ofl_diagnostics *diagnostics)
 {
     *reader = (struct ofl_reader){
         .arena = sources->arena, .sources = sources, .diagnostics = diagnostics, .options = options, .source = source};
-    if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) {
-        reader->at = 3; /* byte order mark */
-    }
+    reader->at = byte_order_mark(source);
 }
 
 void ofl_reader_finish(struct ofl_reader *reader)
@@ -164,8 +177,8 @@ static void report_missing(struct ofl_reader *reader, const char *name, struct o
 {
     struct ofl_diagnostics *diagnostics = reader->diagnostics;
     if (error == OFL_LOAD_TOO_LARGE) {
-        ofl_diag_error(diagnostics, span, "including '%s' makes the source larger than %u MiB", name,
-                       (unsigned)(OFL_MAX_SOURCE_BYTES >> 20));
+        ofl_diag_error(diagnostics, span, "including '%s' makes the source larger than %u MiB or %d files", name,
+                       (unsigned)(OFL_MAX_SOURCE_BYTES >> 20), OFL_MAX_SOURCES);
         return;
     }
     ofl_diag_error(diagnostics, span, "cannot open the include file '%s': %s", name, strerror(errno));
@@ -210,34 +223,50 @@ static void enter(struct ofl_reader *reader, const char *name, struct ofl_span n
     reader->stack[reader->depth].at = reader->at;
     reader->depth++;
     reader->source = included;
-    reader->at = 0;
+    reader->at = byte_order_mark(included);
     item->kind = OFL_ITEM_INCLUDE;
     item->included = included;
+}
+
+/* The parts of an include line: from its first character to its end, and the name. */
+static bool include_line(const struct ofl_source *source, uint32_t at, struct ofl_span *line, uint32_t *first,
+                         uint32_t *last)
+{
+    const char *text = source->text;
+    while (at < source->length && blank(text[at])) {
+        at++;
+    }
+    if (at >= source->length || (text[at] | 0x20) != 'i') {
+        return false;
+    }
+    const char *newline = memchr(text + at, '\n', source->length - at);
+    *line = (struct ofl_span){at, newline == NULL ? source->length : (uint32_t)(newline - text)};
+    return include_name(text, line->begin, line->end, first, last);
+}
+
+bool ofl_at_include(const struct ofl_source *source, uint32_t at)
+{
+    struct ofl_span line;
+    uint32_t first, last;
+    return include_line(source, at, &line, &first, &last);
 }
 
 bool ofl_reader_include(struct ofl_reader *reader, struct ofl_item *item)
 {
     const char *text = reader->source->text;
-    uint32_t begin = reader->at, first = 0, last = 0;
-    while (begin < reader->source->length && blank(text[begin])) {
-        begin++;
-    }
-    if (begin >= reader->source->length || (text[begin] | 0x20) != 'i') {
-        return false;
-    }
-    const char *newline = memchr(text + begin, '\n', reader->source->length - begin);
-    uint32_t end = newline == NULL ? reader->source->length : (uint32_t)(newline - text);
-    if (!include_name(text, begin, end, &first, &last)) {
+    struct ofl_span line;
+    uint32_t first = 0, last = 0;
+    if (!include_line(reader->source, reader->at, &line, &first, &last)) {
         return false;
     }
     ofl_reader_skip_line(reader);
-    while (end > begin && blank(text[end - 1])) {
-        end--;
+    while (line.end > line.begin && blank(text[line.end - 1])) {
+        line.end--;
     }
     ofl_pos base = reader->source->base;
     const char *name = ofl_arena_text(reader->arena, text + first, last - first);
-    enter(reader, name, (struct ofl_span){base + first, base + last}, (struct ofl_span){base + begin, base + end},
-          item);
+    enter(reader, name, (struct ofl_span){base + first, base + last},
+          (struct ofl_span){base + line.begin, base + line.end}, item);
     return true;
 }
 
@@ -312,12 +341,8 @@ uint32_t ofl_hollerith_length(const struct ofl_reader *reader, bool format)
             return 0;
         }
     }
-    if (!format) { /* elsewhere 4H can be part of a name, or of real*4 H */
-        char before = first > 0 ? reader->text[first - 1] : '\0';
-        if (!ofl_hollerith_may_follow(reader->text, first) || before == '\'' || before == '"' ||
-            (before == '*' && !starts_with(reader, "data"))) {
-            return 0;
-        }
+    if (!format && !ofl_hollerith_may_follow(reader->text, first)) {
+        return 0;
     }
     uint32_t value = 0;
     for (uint32_t i = first; i < h; i++) {
@@ -329,7 +354,8 @@ uint32_t ofl_hollerith_length(const struct ofl_reader *reader, bool format)
 void ofl_reader_next(struct ofl_reader *reader, struct ofl_item *item)
 {
     for (;;) {
-        *item = (struct ofl_item){.kind = OFL_ITEM_END, .glued = reader->options->form == OFL_FORM_FIXED};
+        *item = (struct ofl_item){
+            .kind = OFL_ITEM_END, .glued = reader->options->form == OFL_FORM_FIXED, .dec = reader->options->dec};
         reader->length = 0;
         reader->behind = 0;
         bool found = item->glued ? ofl_read_fixed(reader, item) : ofl_read_free(reader, item);

@@ -31,6 +31,7 @@ struct ofl_item {
     struct ofl_span span; /* statement without label, directive with its sentinel, include line */
     struct ofl_label label;
     bool glued; /* blanks were removed */
+    bool dec;   /* -fdec */
     const struct ofl_name *sentinel;
     const struct ofl_source *included;
 };
@@ -46,6 +47,7 @@ struct ofl_reader {
     bool mid_line; /* `at` is behind a `;` */
     uint32_t mid_line_end,
         mid_line_pad;    /* fixed form: the end of that line's statement part; blanks to its last column */
+    bool conditional;    /* that line begins with `!$ ` */
     uint32_t line_start; /* where the line that holds `at` begins */
     struct {
         const struct ofl_source *source;
@@ -74,6 +76,9 @@ void ofl_reader_put(struct ofl_reader *reader, char c, ofl_pos position);
 /* Moves to the next line: false at the end of everything.  Leaves include files that have ended. */
 bool ofl_reader_line(struct ofl_reader *reader);
 void ofl_reader_skip_line(struct ofl_reader *reader); /* to behind the line end */
+
+/* Is the line that begins at `at` an include line? */
+bool ofl_at_include(const struct ofl_source *source, uint32_t at);
 
 /* Is there an include line at the reader's line?  Then enters it and fills the item (unless it cannot be opened, which
  * is reported: then the line is skipped and *item has kind OFL_ITEM_END). */

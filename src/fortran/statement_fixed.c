@@ -153,6 +153,10 @@ static struct line take_line(struct ofl_reader *reader)
     if (first == line_end) {
         return line;
     }
+    if (ofl_at_include(source, at)) { /* even where its first letter stands in column 6 */
+        line.kind = LINE_INITIAL;
+        return line;
+    }
     if (text[first] == '!' && (first - at != TEXT_COLUMN - 2 || memchr(text + at, '\t', first - at) != NULL)) {
         line.kind = LINE_COMMENT;
         return line;
@@ -195,6 +199,7 @@ static bool next_continuation(struct ofl_reader *reader, struct line *line)
 struct copy {
     struct ofl_reader *reader;
     struct line line;
+    bool gap; /* blanks were left out since the last character constant */
 };
 
 /* The next character of the statement, or -1 at its end; inside a constant, short lines are padded. */
@@ -213,6 +218,7 @@ static int peek(struct copy *copy, bool in_constant)
         if (in_constant && copy->line.pad > 0) {
             return ' ';
         }
+        copy->gap |= copy->line.pad > 0;
         ofl_reader_skip_line(reader);
         if (!next_continuation(reader, &copy->line)) {
             return -1; /* the reader is at the next statement's line: no further call */
@@ -230,9 +236,11 @@ static void advance(struct copy *copy)
     }
 }
 
+/* Of the next character; blanks of the padding stand where the line's last character does. */
 static ofl_pos position(const struct copy *copy)
 {
-    return copy->reader->source->base + copy->reader->at;
+    uint32_t at = copy->reader->at;
+    return copy->reader->source->base + at - (at >= copy->line.end && at > 0);
 }
 
 /* Copies a constant from behind its opening quote to its end; false if the statement ended before. */
@@ -285,7 +293,7 @@ static void copy_statement(struct ofl_reader *reader, const struct line *line)
             reader->mid_line_pad = copy.line.pad;
             return;
         } else if (c == '\'' || c == '"') {
-            if (after_constant && reader->behind != at) { /* 'a' 'b' is not 'a''b' */
+            if (after_constant && copy.gap) { /* 'a' 'b' is not 'a''b' */
                 ofl_reader_put(reader, ' ', reader->behind);
             }
             ofl_reader_put(reader, (char)c, at);
@@ -293,6 +301,7 @@ static void copy_statement(struct ofl_reader *reader, const struct line *line)
                 return;
             }
             after_constant = true;
+            copy.gap = false;
             continue;
         } else if (c != ' ' && c != '\t' && c != '\f') {
             ofl_reader_put(reader, (char)c, at);
@@ -303,6 +312,8 @@ static void copy_statement(struct ofl_reader *reader, const struct line *line)
                 }
             }
             after_constant = false;
+        } else {
+            copy.gap = true;
         }
     }
 }
@@ -397,7 +408,7 @@ void ofl_read_directive_fixed(struct ofl_reader *reader, uint32_t at, const char
             if (c == '\'' || c == '"') {
                 quote = quote == '\0' ? c : quote == c ? '\0' : quote;
             }
-            if (c != '\r' && c != '\0') {
+            if (c != '\r' && c != '\0' && (reader->length > 0 || !blank(c))) {
                 c = quote == '\0' && c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == '\t' ? ' ' : c;
                 ofl_reader_put(reader, c, source->base + i);
                 item->span.end = c == ' ' ? item->span.end : source->base + i + 1;

@@ -30,22 +30,36 @@ static bool at_line_end(const struct ofl_source *source, uint32_t at)
     return at >= source->length || source->text[at] == '\n';
 }
 
+static bool behind_limit(const struct ofl_reader *reader)
+{
+    unsigned limit = reader->options->free_line_length;
+    return limit > 0 && reader->at - reader->line_start >= limit;
+}
+
+/* Is this the end of a line for gfortran, which may cut long ones off? */
+static bool at_text_end(const struct ofl_reader *reader)
+{
+    return at_line_end(reader->source, reader->at) || (reader->options->cut_long_lines && behind_limit(reader));
+}
+
 /* Puts the character at reader->at; the line must not be too long for it. */
 static void put(struct ofl_reader *reader, char c)
 {
-    unsigned limit = reader->options->free_line_length;
-    if (limit > 0 && reader->at - reader->line_start >= limit) {
-        ofl_reader_too_long(reader, reader->line_start, reader->at, limit);
+    if (behind_limit(reader)) {
+        ofl_reader_too_long(reader, reader->line_start, reader->at, reader->options->free_line_length);
     }
     ofl_reader_put(reader, c, reader->source->base + reader->at);
 }
 
-/* Is there `!$ ` at `at`: conditional compilation that is on? */
-static bool conditional(const struct ofl_reader *reader, uint32_t at)
+/* Is there `!$ ` at `at`: conditional compilation that is on?  In a continuation a digit may follow too. */
+static bool conditional(const struct ofl_reader *reader, uint32_t at, bool continuation)
 {
     const struct ofl_source *source = reader->source;
-    return reader->options->openmp && source->length - at > 2 && source->text[at] == '!' &&
-           source->text[at + 1] == '$' && (blank(source->text[at + 2]) || source->text[at + 2] == '&');
+    if (!reader->options->openmp || source->length - at < 3 || source->text[at] != '!' || source->text[at + 1] != '$') {
+        return false;
+    }
+    char next = source->text[at + 2];
+    return blank(next) || next == '&' || (continuation && next >= '0' && next <= '9');
 }
 
 /* Moves to the first character of the next line with a statement.  At a directive or include line: fills *item, if one
@@ -60,7 +74,8 @@ static bool next_line(struct ofl_reader *reader, struct ofl_item *item)
             ofl_reader_skip_line(reader);
             continue;
         }
-        if (conditional(reader, at)) {
+        reader->conditional = conditional(reader, at, item == NULL);
+        if (reader->conditional) {
             reader->at = skip_blanks(source, at + 2);
             return true;
         }
@@ -102,7 +117,7 @@ static bool continued(struct ofl_reader *reader, bool in_constant)
         }
         source = reader->source;
         if (source->text[reader->at] != '&') {
-            if (!in_constant) {
+            if (!in_constant && !reader->conditional) { /* gfortran joins conditional lines without a blank */
                 ofl_reader_put(reader, ' ', source->base + reader->at);
             }
             return true;
@@ -144,16 +159,30 @@ static void read_hollerith(struct ofl_reader *reader, uint32_t count)
     }
 }
 
+/* Behind a quote that may close a constant: a second one on the next line makes it a doubled quote, for gfortran reads
+ * 'a'& and 'b' in two lines as one constant.  Goes on to that line in any case. */
+static bool doubled_over_lines(struct ofl_reader *reader, char quote)
+{
+    const struct ofl_source *source = reader->source;
+    if (at_line_end(source, reader->at) || source->text[reader->at] != '&' || !continued(reader, true)) {
+        return false;
+    }
+    source = reader->source;
+    bool doubled = !at_line_end(source, reader->at) && source->text[reader->at] == quote;
+    ofl_reader_put(reader, doubled ? quote : ' ', source->base + reader->at);
+    reader->at += doubled;
+    return doubled;
+}
+
 /* Copies a character constant from behind its opening quote to behind its closing one, over continuations.
  * Without a closing quote it ends with the line. */
 static void read_constant(struct ofl_reader *reader, char quote)
 {
     for (;;) {
-        const struct ofl_source *source = reader->source;
-        if (at_line_end(source, reader->at)) {
+        if (at_text_end(reader)) {
             return;
         }
-        char c = source->text[reader->at];
+        char c = reader->source->text[reader->at];
         if (c == '&' && continued(reader, true)) {
             continue;
         }
@@ -161,7 +190,7 @@ static void read_constant(struct ofl_reader *reader, char quote)
             put(reader, c);
         }
         reader->at++;
-        if (c == quote) {
+        if (c == quote && !doubled_over_lines(reader, quote)) {
             return;
         }
     }
@@ -180,7 +209,7 @@ static void trim(struct ofl_reader *reader)
 static void read_text(struct ofl_reader *reader)
 {
     for (;;) {
-        if (at_line_end(reader->source, reader->at)) {
+        if (at_text_end(reader)) {
             ofl_reader_skip_line(reader);
             return;
         }
@@ -287,7 +316,7 @@ void ofl_read_directive_free(struct ofl_reader *reader, uint32_t at, const char 
             if (c == '\'' || c == '"') {
                 quote = quote == '\0' ? c : quote == c ? '\0' : quote;
             }
-            if (c != '\r' && c != '\0') {
+            if (c != '\r' && c != '\0' && (reader->length > 0 || !blank(c))) {
                 c = quote == '\0' && c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == '\t' ? ' ' : c;
                 ofl_reader_put(reader, c, source->base + reader->at);
                 item->span.end = c == ' ' ? item->span.end : source->base + reader->at + 1;

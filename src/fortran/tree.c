@@ -27,43 +27,9 @@ bool ofl_stmt_is_executable(enum ofl_stmt_kind kind)
 const char *ofl_attr_text(enum ofl_attr_kind kind)
 {
     static const char *const texts[OFL_ATTR_COUNT] = {
-        [OFL_ATTR_ABSTRACT] = "abstract",
-        [OFL_ATTR_ALLOCATABLE] = "allocatable",
-        [OFL_ATTR_ASYNCHRONOUS] = "asynchronous",
-        [OFL_ATTR_AUTOMATIC] = "automatic",
-        [OFL_ATTR_BIND] = "bind",
-        [OFL_ATTR_CODIMENSION] = "codimension",
-        [OFL_ATTR_CONTIGUOUS] = "contiguous",
-        [OFL_ATTR_DEFERRED] = "deferred",
-        [OFL_ATTR_DIMENSION] = "dimension",
-        [OFL_ATTR_ELEMENTAL] = "elemental",
-        [OFL_ATTR_EXTENDS] = "extends",
-        [OFL_ATTR_EXTERNAL] = "external",
-        [OFL_ATTR_IMPURE] = "impure",
-        [OFL_ATTR_INTENT_IN] = "intent(in)",
-        [OFL_ATTR_INTENT_OUT] = "intent(out)",
-        [OFL_ATTR_INTENT_INOUT] = "intent(inout)",
-        [OFL_ATTR_INTRINSIC] = "intrinsic",
-        [OFL_ATTR_KIND] = "kind",
-        [OFL_ATTR_LEN] = "len",
-        [OFL_ATTR_MODULE] = "module",
-        [OFL_ATTR_NON_OVERRIDABLE] = "non_overridable",
-        [OFL_ATTR_NON_RECURSIVE] = "non_recursive",
-        [OFL_ATTR_NOPASS] = "nopass",
-        [OFL_ATTR_OPTIONAL] = "optional",
-        [OFL_ATTR_PARAMETER] = "parameter",
-        [OFL_ATTR_PASS] = "pass",
-        [OFL_ATTR_POINTER] = "pointer",
-        [OFL_ATTR_PRIVATE] = "private",
-        [OFL_ATTR_PROTECTED] = "protected",
-        [OFL_ATTR_PUBLIC] = "public",
-        [OFL_ATTR_PURE] = "pure",
-        [OFL_ATTR_RECURSIVE] = "recursive",
-        [OFL_ATTR_SAVE] = "save",
-        [OFL_ATTR_STATIC] = "static",
-        [OFL_ATTR_TARGET] = "target",
-        [OFL_ATTR_VALUE] = "value",
-        [OFL_ATTR_VOLATILE] = "volatile",
+#define OFL_ATTRIBUTE(kind, text) text,
+#include "fortran/attributes.def"
+#undef OFL_ATTRIBUTE
     };
     return texts[kind];
 }

@@ -63,6 +63,9 @@ static bool take_option(struct options *options, const char *word)
         parse->dec = true;
     } else if (strcmp(word, "-fd-lines-as-code") == 0) {
         parse->d_lines_are_code = true;
+    } else if (strcmp(word, "-w") == 0 || strcmp(word, "-Wall") == 0 || strcmp(word, "-Wno-all") == 0 ||
+               strcmp(word, "-Wno-error") == 0 || strcmp(word, "-Wno-line-truncation") == 0) {
+        parse->cut_long_lines = true; /* each makes gfortran's error a warning at most */
     } else if (strcmp(word, "-q") == 0) {
         options->quiet = true;
     } else if (strcmp(word, "-d") == 0) {

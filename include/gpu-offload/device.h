@@ -81,10 +81,11 @@ union ofl_scalar {
 
 /* LAPACK's verdict in device memory, all zero before the operation.  The first word is info as
  * LAPACK defines it, with the operands as LAPACK leaves them: a backend sets it only where it keeps
- * that contract to the letter.  The others are for routines that tell of a singular or indefinite
- * matrix in their own way: where one of them is not zero the results are thrown away, and the CPU library
- * does the call. */
-enum { OFL_INFO_LAPACK, OFL_INFO_OTHERS, OFL_INFO_WORDS = 4 };
+ * that contract to the letter.  The second is a claim, by getrf and potrf only: info as LAPACK defines
+ * it, but the core has to verify that the operands are as LAPACK leaves them.  The others are for routines that
+ * tell of a singular or indefinite matrix in their own way.  Where one of them is not zero, or a claim is not
+ * right, the results are thrown away, and the CPU library does the call. */
+enum { OFL_INFO_LAPACK, OFL_INFO_CLAIM, OFL_INFO_OTHERS, OFL_INFO_WORDS = 5 };
 
 /* One library call, brought to one form: column-major, capital flags, 64-bit
  * sizes, in real precisions 'T' where the caller said 'C'.  Fields that the

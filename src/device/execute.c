@@ -274,26 +274,37 @@ static enum ofl_reason copy_out(const struct ofl_started *started, const struct 
     return reason == OFL_OK ? record(started, OFL_MARK_COPIED_OUT) : reason;
 }
 
+/* The pivots that a call has returned, NULL where it returns none.  False where they are no rows of the matrix. */
+static bool find_pivots(const struct ofl_call *call, const struct plan *plan, const int64_t **pivots)
+{
+    *pivots = NULL;
+    for (int i = 0; i < call->operands; i++) {
+        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS) {
+            *pivots = host_at(plan->host_offset[i]);
+            return ofl_pivots_valid(&call->operand[i], call->operand[0].rows, *pivots);
+        }
+    }
+    return true;
+}
+
 /* Everything has arrived in the staging areas.  Whether it is LAPACK's answer; then *info is its verdict. */
 static enum ofl_reason check_results(const struct ofl_call *call, const struct plan *plan, int32_t *info)
 {
     const int32_t *words = host_at(plan->host_info_offset);
+    const void *factor = host_at(plan->host_offset[0]);
+    const int64_t *pivots;
+    bool good = find_pivots(call, plan, &pivots);
     *info = words[OFL_INFO_LAPACK];
     for (int i = OFL_INFO_OTHERS; i < OFL_INFO_WORDS; i++) {
-        if (words[i] != 0) {
-            return OFL_EXCEPTIONAL_VALUES;
-        }
+        good = good && words[i] == 0;
     }
-    for (int i = 0; i < call->operands; i++) {
-        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS &&
-            !ofl_pivots_valid(&call->operand[i], call->operand[0].rows, host_at(plan->host_offset[i]))) {
-            return OFL_EXCEPTIONAL_VALUES;
-        }
+    if (good && words[OFL_INFO_CLAIM] != 0) {
+        *info = words[OFL_INFO_CLAIM];
+        good = ofl_lapack_verify(call, *info, factor, pivots);
+    } else if (good && *info == 0 && plan->written[0]) {
+        return ofl_lapack_check_factor(call, factor);
     }
-    if (*info != 0) {
-        return *info > 0 ? OFL_OK : OFL_OPERATION_FAILED;
-    }
-    return plan->written[0] ? ofl_lapack_check_factor(call, host_at(plan->host_offset[0])) : OFL_OK;
+    return *info < 0 ? OFL_OPERATION_FAILED : good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }
 
 static double now(void)

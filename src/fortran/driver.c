@@ -345,11 +345,16 @@ static int translate_all(struct driver *driver, const bool *wanted)
         struct job *job = &driver->jobs[i];
         const char *preprocessed = NULL;
         int step = 0;
-        if (!wanted[i]) {
+        bool learn = !wanted[i] && driver->command.device != OFL_FC_NO_DEVICE && i + 1 < driver->job_count;
+        if (!wanted[i] && (!learn || access(job->input->argument, R_OK) != 0)) {
             continue;
         }
         if (job->input->preprocess && (preprocessed = preprocess(driver, job, &step)) == NULL) {
             status = step;
+            continue;
+        }
+        if (learn) {
+            ofl_translator_learn(&translator, job->input, preprocessed);
             continue;
         }
         struct ofl_translation translation = ofl_translate(&translator, job->input, preprocessed);

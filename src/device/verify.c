@@ -27,20 +27,9 @@ enum { threshold = 30 }; /* as in LAPACK's testers: times order, precision and n
 
 static value get(const struct matrix *a, int64_t i, int64_t j)
 {
-    const void *at = a->address + ((size_t)j * (size_t)a->ld + (size_t)i) * a->size;
-    switch (a->precision) {
-    case OFL_S:
-        return (double)*(const float *)at;
-    case OFL_D:
-        return *(const double *)at;
-    case OFL_C:
-        return CMPLX((double)((const float *)at)[0], (double)((const float *)at)[1]);
-    case OFL_Z:
-        return CMPLX(((const double *)at)[0], ((const double *)at)[1]);
-    case OFL_PRECISION_COUNT:
-        break;
-    }
-    return 0;
+    double real = 0, imaginary = 0;
+    ofl_element_read(a->precision, a->address + ((size_t)j * (size_t)a->ld + (size_t)i) * a->size, &real, &imaginary);
+    return CMPLX(real, imaginary);
 }
 
 static double size_of(value x)

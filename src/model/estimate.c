@@ -17,7 +17,8 @@ static const struct {
     {"getrs", 0.60, 0.40}, {"gesv", 0.65, 0.25},  {"potrf", 0.65, 0.30}, {"potrs", 0.60, 0.40}, {"posv", 0.65, 0.30},
     {"geqrf", 0.45, 0.15}, {"ormqr", 0.55, 0.30}, {"unmqr", 0.55, 0.30}, {"orgqr", 0.45, 0.20}, {"ungqr", 0.45, 0.20},
     {"syev", 0.06, 0.02},  {"heev", 0.06, 0.02},  {"syevd", 0.10, 0.04}, {"heevd", 0.10, 0.04}, {"gesvd", 0.06, 0.01},
-    {"gesdd", 0.10, 0.02},
+    {"gesdd", 0.10, 0.02}, {"gemmt", 0.85, 0.50}, {"getri", 0.60, 0.30}, {"potri", 0.50, 0.20}, {"trtri", 0.50, 0.20},
+    {"gels", 0.45, 0.15},
 };
 
 double ofl_operation_efficiency(enum ofl_operation operation, enum ofl_place place)

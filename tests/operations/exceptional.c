@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { order = 40, place = 17 }; /* the element that is out of the ordinary */
 
@@ -122,9 +123,38 @@ static bool run(const struct exception *exception, enum ofl_precision precision)
     return problem == NULL;
 }
 
+/* More than 2^31 elements: what the device's routine cannot index it must decline, by the sizes alone.  The operands
+ * are not there. */
+static bool refuses_huge(enum ofl_operation operation, bool always)
+{
+    int64_t huge = INT64_C(50000);
+    struct ofl_call call = {.operation = operation, .precision = OFL_D, .uplo = 'U', .m = huge, .n = huge, .k = huge};
+    bool tau = operation != OFL_OP_potri;
+    call.operands = tau ? 2 : 1;
+    call.operand[0] = (struct ofl_buffer){NULL, huge, huge, huge, 8, OFL_UPDATE, tau ? OFL_GENERAL : OFL_UPPER};
+    call.operand[1] = (struct ofl_buffer){NULL, huge, 1, huge, 8, OFL_READ, OFL_GENERAL};
+    if (!always) {
+        call.m = call.k = call.n = huge * huge;
+        call.operand[0].rows = call.operand[0].columns = call.operand[0].ld = huge * huge;
+    }
+    enum ofl_reason reason = ofl_device_supports(&call);
+    /* The host's library counts columns, not elements, with 32 bits. */
+    bool refused = reason == OFL_TOO_LARGE || reason == OFL_DEVICE_MEMORY;
+    bool good = refused || (always && strcmp(ofl_device_name(), "host") == 0 && reason == OFL_OK);
+    if (!good) {
+        printf("d%s of order %lld: %s\n", ofl_operation_name(operation), (long long)call.n, ofl_reason_name(reason));
+    }
+    return good;
+}
+
 long ofl_run_exceptional(long *cases)
 {
+    static const enum ofl_operation older[] = {OFL_OP_potri, OFL_OP_orgqr};
     long failed = 0;
+    for (size_t i = 0; i < sizeof older / sizeof *older; i++, *cases += 2) {
+        failed += !refuses_huge(older[i], true);
+        failed += !refuses_huge(older[i], false);
+    }
     for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++) {
         for (int precision = 0; precision < OFL_PRECISION_COUNT; precision++) {
             failed += !run(&exceptions[i], (enum ofl_precision)precision);

@@ -144,9 +144,16 @@ static bool same(FILE *a, FILE *b)
 
 static int check(const char *name)
 {
-    FILE *file = fopen(name, "r"), *made = tmpfile();
-    if (file == NULL || made == NULL) {
-        ofl_table_fail("%s cannot be read", name);
+    FILE *file = fopen(name, "r");
+    if (file == NULL) {
+        fprintf(stderr, "%s cannot be read\n", name);
+        return EXIT_FAILURE;
+    }
+    FILE *made = tmpfile();
+    if (made == NULL) {
+        fprintf(stderr, "no temporary file can be made\n");
+        fclose(file);
+        return EXIT_FAILURE;
     }
     print_document(made);
     rewind(made);

@@ -32,12 +32,13 @@ const size_t ofl_table_operation_count = COUNT(ofl_table_operations);
 
 _Noreturn void ofl_table_fail(const char *format, ...)
 {
+    char text[512];
     va_list arguments;
-    fputs("generate: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it does not see that va_start has been there
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "tables: %s\n", text);
     exit(1);
 }
 

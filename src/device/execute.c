@@ -448,6 +448,50 @@ enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_ti
     return reason;
 }
 
+/* Work of another kind, see ofl_in_turn. */
+struct other_work {
+    enum ofl_reason (*errand)(const struct ofl_started *started, void *argument);
+    void *argument;
+    enum ofl_reason reason;
+};
+
+static void other_errand(void *argument)
+{
+    struct other_work *work = argument;
+    struct ofl_descriptors descriptors;
+    ofl_descriptors_fill(&descriptors);
+    work->reason = work->errand(ofl_started_device(), work->argument);
+    if (work->reason == OFL_DEVICE_LOST) {
+        ofl_device_lost();
+    }
+    ofl_descriptors_restore(&descriptors);
+}
+
+enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *started, void *argument),
+                            void *argument, double *wait)
+{
+    struct other_work work = {errand, argument, ofl_device_state()};
+    int saved = errno, cancellable;
+    if (work.reason == OFL_OK && !ofl_device_is_ours()) {
+        work.reason = OFL_FORKED;
+    }
+    if (work.reason != OFL_OK) {
+        return work.reason;
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    double begin = now();
+    pthread_mutex_lock(&turn);
+    *wait = now() - begin;
+    work.reason = ofl_device_state(); /* it may have been lost meanwhile */
+    if (work.reason == OFL_OK) {
+        ofl_with_large_stack(other_errand, &work);
+    }
+    pthread_mutex_unlock(&turn);
+    pthread_setcancelstate(cancellable, NULL);
+    errno = saved;
+    return work.reason;
+}
+
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 {
     struct plan plan;

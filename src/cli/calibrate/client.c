@@ -125,13 +125,31 @@ struct prepared {
     void *argument[13];
 };
 
+/* Whether the CPU's libraries have a routine.  The preload library has them all, so those are asked themselves:
+ * the ones that hold a routine of BLAS and of LAPACK which is never wrapped. */
+static bool library_has(const char *name)
+{
+    static const char *const landmarks[] = {"isamax_", "ilaenv_"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof landmarks / sizeof *landmarks && !found; i++) {
+        Dl_info info;
+        void *landmark = dlsym(RTLD_DEFAULT, landmarks[i]);
+        void *library = landmark != NULL && dladdr(landmark, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY) : NULL;
+        if (library != NULL) {
+            found = dlsym(library, name) != NULL;
+            dlclose(library);
+        }
+    }
+    return found;
+}
+
 /* Puts the argument list together; false if a word in it means nothing here. */
 static bool prepare(const struct point *point, struct values *v, struct prepared *out)
 {
     char name[32];
     int count = 0;
     snprintf(name, sizeof name, "%c%s_", point->letter, operations[point->operation].name);
-    void *symbol = dlsym(RTLD_DEFAULT, name);
+    void *symbol = library_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
     memset(out, 0, sizeof *out);
     memcpy(&out->function, &symbol, sizeof symbol);
     const char *at = operations[point->operation].arguments;

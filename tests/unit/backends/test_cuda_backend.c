@@ -210,7 +210,8 @@ static void test_kernels(void **state)
     in_child(kernels_run);
 }
 
-/* cuBLAS and cuSOLVER, which counts differently, are there for CUDA 12 and 13 (test_cuda_libraries.c has the search for it). */
+/* cuBLAS and cuSOLVER, which counts differently, are there for CUDA 12 and 13 (test_cuda_libraries.c has the search for
+ * it). */
 static void release_13(void)
 {
     char explanation[512] = "";

@@ -134,16 +134,16 @@ static bool prepare(const struct point *point, struct values *v, struct prepared
     void *symbol = dlsym(RTLD_DEFAULT, name);
     memset(out, 0, sizeof *out);
     memcpy(&out->function, &symbol, sizeof symbol);
-    for (const char *at = operations[point->operation].arguments; *at != '\0' && count < 13;) {
+    for (const char *at = operations[point->operation].arguments; *at != '\0';) {
         size_t length = strcspn(at, " ");
+        if (count == 13) {
+            return false;
+        }
         out->argument[count] = value_of(v, at, length);
         if (out->argument[count++] == NULL) {
             return false;
         }
         at += length + (at[length] == ' ');
-        if (*at != '\0' && count == 13) {
-            return false;
-        }
     }
     return symbol != NULL;
 }
@@ -180,12 +180,15 @@ static void fill(struct memory *memory, char letter, int order)
         }
     }
     element *= letter == 'c' || letter == 'z' ? 2 : 1;
+    const float one_single = 1;
+    const double one_double = 1;
+    const void *one = single ? (const void *)&one_single : (const void *)&one_double;
     for (size_t i = 0; i < (size_t)order; i++) {
         size_t at = (i + i * (size_t)order) * element;
         if (at + element > memory->bytes) {
             break;
         }
-        memcpy(memory->a + at, single ? (const void *)&(float){1} : (const void *)&(double){1}, single ? 4 : 8);
+        memcpy(memory->a + at, one, single ? sizeof one_single : sizeof one_double);
     }
 }
 

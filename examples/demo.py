@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A NumPy program that knows nothing of GPUs, run without and with gpu-offload.
 
-    examples/demo.py [--command GPU_OFFLOAD] [--device auto|cuda|host]
+    examples/demo.py [--command GPU_OFFLOAD] [--device auto|cuda|host] [--scale FACTOR]
 
 The program is `work` below.  It is started twice as a process of its own: plainly, and under
 `gpu-offload run`.  The table at the end says for each operation how many calls were made, where they ran
@@ -21,30 +21,51 @@ import numpy as np
 # ---- The program ----
 
 
-def operations():
-    """(title, routine that NumPy calls, calls, function that makes one call, tolerance)."""
+def operations(scale):
+    """(title, routine that NumPy calls, calls, function that makes the data and returns one call, tolerance)."""
     rng = np.random.default_rng(2024)
-    real = rng.standard_normal((3000, 3000))
-    single = rng.standard_normal((4000, 4000), dtype=np.float32)
-    complex_ = rng.standard_normal((1500, 1500)) + 1j * rng.standard_normal((1500, 1500))
-    sides = rng.standard_normal((3000, 10))
-    tall, data = rng.standard_normal((4000, 800)), rng.standard_normal(4000)
-    symmetric = real[:1600, :1600] + real[:1600, :1600].T
+    n, wide, small, rows, columns, symmetric = (int(scale * size) for size in (3000, 4000, 1500, 4000, 800, 1600))
+    repeat = 4 if scale <= 1 else 6  # a GPU takes about half a second to start
+
+    def product(size, dtype):
+        a = rng.standard_normal((size, size)).astype(dtype)
+        if np.iscomplexobj(a):
+            a += 1j * rng.standard_normal((size, size))
+        return lambda: a @ a
+
+    def gram():
+        a = rng.standard_normal((n, n))
+        return lambda: a @ a.T
+
+    def solve():
+        a, b = rng.standard_normal((n, n)), rng.standard_normal((n, 10))
+        return lambda: np.linalg.solve(a, b)
+
+    def least_squares():
+        a, b = rng.standard_normal((rows, columns)), rng.standard_normal(rows)
+        return lambda: np.linalg.lstsq(a, b, rcond=None)[0]
+
+    def eigenvalues():
+        a = rng.standard_normal((symmetric, symmetric))
+        a += a.T
+        return lambda: np.linalg.eigvalsh(a)
+
     return [
-        ("product, double, n = 3000", "dgemm", 4, lambda: real @ real, 1e-12),
-        ("product, single, n = 4000", "sgemm", 3, lambda: single @ single, 1e-4),
-        ("product, complex, n = 1500", "zgemm", 3, lambda: complex_ @ complex_, 1e-12),
-        ("A times its transpose, n = 3000", "dsyrk", 4, lambda: real @ real.T, 1e-12),
-        ("solve A x = b, n = 3000", "dgesv", 2, lambda: np.linalg.solve(real, sides), 1e-8),
-        ("least squares, 4000 x 800", "dgelsd", 2, lambda: np.linalg.lstsq(tall, data, rcond=None)[0], 1e-8),
-        ("eigenvalues, n = 1600", "dsyevd", 2, lambda: np.linalg.eigvalsh(symmetric), 1e-10),
+        (f"product, double, n = {n}", "dgemm", repeat, lambda: product(n, np.float64), 1e-12),
+        (f"product, single, n = {wide}", "sgemm", repeat, lambda: product(wide, np.float32), 1e-4),
+        (f"product, complex, n = {small}", "zgemm", repeat, lambda: product(small, np.complex128), 1e-12),
+        (f"A times its transpose, n = {n}", "dsyrk", repeat, gram, 1e-12),
+        (f"solve A x = b, n = {n}", "dgesv", 2, solve, 1e-8),
+        (f"least squares, {rows} x {columns}", "dgelsd", 2, least_squares, 1e-8),
+        (f"eigenvalues, n = {symmetric}", "dsyevd", 2, eigenvalues, 1e-10),
     ]
 
 
-def work(results):
+def work(scale, results):
     """Runs all operations; leaves their last results and their times in a file."""
     kept = {}
-    for title, _, calls, call, _ in operations():
+    for title, _, calls, make, _ in operations(scale):
+        call = make()
         start = time.perf_counter()
         for _ in range(calls):
             kept[title] = call()
@@ -55,9 +76,9 @@ def work(results):
 # ---- Running it twice ----
 
 
-def run_twice(command, device, folder):
+def run_twice(command, device, scale, folder):
     """The results of both runs and the summary of the second: {routine: {device: calls}}."""
-    program = [sys.executable, os.path.abspath(__file__), "--work"]
+    program = [sys.executable, os.path.abspath(__file__), "--scale", str(scale), "--work"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GPU_OFFLOAD_")}
     options = ["--device", device] + (["--force"] if device == "host" else [])
     summary = folder / "summary"
@@ -95,7 +116,7 @@ def ran_on(counts, routine, calls):
     return (text if total == calls else f"{text} {total} of {calls}"), total
 
 
-def table(plain, offloaded, counts):
+def table(scale, plain, offloaded, counts):
     """Prints the table; returns whether all agrees."""
     columns = "  {:<33}{:>5}  {:<13}{:>9}{:>9}{:>8}  {}"
     rule = "  " + "─" * 95
@@ -103,7 +124,7 @@ def table(plain, offloaded, counts):
     print(rule)
     agreed, moved, made = 0, 0, 0
     sums = [0.0, 0.0]
-    rows = operations()
+    rows = operations(scale)
     for title, routine, calls, _, tolerance in rows:
         place, on_device = ran_on(counts, routine, calls)
         seconds = [float(run["time " + title]) for run in (plain, offloaded)]
@@ -142,10 +163,11 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--command", default="gpu-offload", help="the gpu-offload executable")
     arguments.add_argument("--device", default="auto", choices=["auto", "cuda", "host"])
+    arguments.add_argument("--scale", type=float, help="factor on all sizes (1; 2.5 with a GPU)")
     arguments.add_argument("--work", help=argparse.SUPPRESS)
     chosen = arguments.parse_args()
     if chosen.work:
-        work(chosen.work)
+        work(chosen.scale, chosen.work)
         return 0
     device = chosen.device
     print("\ngpu-offload demo: a NumPy program, unchanged, without and with gpu-offload\n")
@@ -159,7 +181,8 @@ def main():
                 "  are caught and results are right, and cannot be faster.\n"
             )
     with tempfile.TemporaryDirectory() as folder:
-        good, moved = table(*run_twice(chosen.command, device, pathlib.Path(folder)))
+        scale = chosen.scale or (2.5 if device == "cuda" else 1)
+        good, moved = table(scale, *run_twice(chosen.command, device, scale, pathlib.Path(folder)))
     if device == "host" and moved == 0:
         print("  No call reached the host device although every call was sent there: this is a fault.")
         return 1

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define OFL_EXPORT __attribute__((visibility("default")))
+#define OFL_BODY   __attribute__((visibility("hidden"), used))
 
 /* The one considered call that a thread can be in: only the outermost call is considered. */
 struct ofl_visit {
@@ -22,6 +23,7 @@ struct ofl_visit {
     enum ofl_reason reason; /* why it runs where it runs */
     bool traced;            /* `record` will be written */
     double started;         /* seconds */
+    int32_t info;           /* LAPACK's verdict, where the device did the call */
     struct ofl_work work;
     struct ofl_prediction prediction;
     struct ofl_trace_record record;
@@ -46,7 +48,8 @@ extern _Atomic double ofl_flops_floor __attribute__((visibility("hidden")));
 enum { OFL_ROW_MAJOR = 101, OFL_COLUMN_MAJOR = 102 }; /* CBLAS_LAYOUT */
 
 /* Decides the call that ofl_thread.visit describes; true: the device has done it. */
-bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason);
+bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, const void *caller,
+                  enum ofl_reason reason);
 /* A considered call has come back from the CPU library. */
 void ofl_considered_returned(const struct ofl_symbol *symbol);
 
@@ -92,6 +95,26 @@ void ofl_considered_returned(const struct ofl_symbol *symbol);
 #define OFL_LANES(name, number) const char ofl_lanes_##number[1] __attribute__((visibility("hidden")));
 #endif
 
+/* The exported names that do not tell the width of integers.  Somebody may have a function of his own under such a
+ * name, with other arguments and a result; it must be reached with all registers as they are.  So as long as it is
+ * not settled that whatever callers reach is BLAS, ofl_unsettled asks ofl_settle where to go, and goes there. */
+#if defined __x86_64__
+#define OFL_ENTRY(name, number)                                                                                        \
+    __asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n.balign 16\n" #name ":\n"               \
+            ".cfi_startproc\n"                                                                                         \
+            "movl ofl_generation(%rip), %r11d\n"                                                                       \
+            "cmpl %r11d, ofl_settled+4*" #number "(%rip)\n"                                                            \
+            "je ofl_wrap_" #name "\n"                                                                                  \
+            "movl $" #number ", %r11d\n"                                                                               \
+            "jmp ofl_unsettled\n"                                                                                      \
+            ".cfi_endproc\n.size " #name ", .-" #name "\n.popsection\n");
+#else
+#define OFL_ENTRY(name, number)                                                                                        \
+    extern __typeof(ofl_wrap_##name) name __attribute__((alias("ofl_wrap_" #name), visibility("default")));
+#endif
+/* Where a call of symbol `number` goes that will return to `caller`: the wrapper, or a function that is not BLAS. */
+const void *ofl_settle(unsigned number, const void *caller) __attribute__((visibility("hidden")));
+
 #define OFL_INLINE static inline __attribute__((always_inline))
 
 /* What the caller that returns to `caller` would have reached. */
@@ -103,12 +126,15 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
         thread->lane = 0;
         return atomic_load_explicit(&symbol->lane_targets[lane - 1], memory_order_acquire);
     }
+    unsigned generation = atomic_load_explicit(&ofl_generation, memory_order_relaxed);
+    const struct ofl_target *target = atomic_load_explicit(&symbol->common, memory_order_acquire);
+    if (target != NULL && atomic_load_explicit(&target->generation, memory_order_relaxed) == generation) {
+        return target;
+    }
     uintptr_t address = (uintptr_t)caller;
-    const struct ofl_target *target =
-        atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], memory_order_acquire);
+    target = atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], memory_order_acquire);
     if (__builtin_expect(target == NULL || target->caller != caller ||
-                             atomic_load_explicit(&target->generation, memory_order_relaxed) !=
-                                 atomic_load_explicit(&ofl_generation, memory_order_relaxed),
+                             atomic_load_explicit(&target->generation, memory_order_relaxed) != generation,
                          0)) {
         target = ofl_resolve(symbol, caller);
     }
@@ -168,6 +194,13 @@ static inline int64_t ofl_integer(const void *address, unsigned integer_bytes)
     return narrow;
 }
 
+/* The low bytes of an integer are the narrower integer. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers of two widths are written as one");
+static inline void ofl_integer_write(void *address, int64_t value, unsigned integer_bytes)
+{
+    memcpy(address, &value, integer_bytes);
+}
+
 /* By value, a caller with 32-bit integers leaves anything in the upper half. */
 static inline int64_t ofl_integer_value(int64_t value, unsigned integer_bytes)
 {
@@ -186,6 +219,31 @@ static inline bool ofl_is_complex(enum ofl_precision precision)
 
 #define NOT_TRANSPOSED(flag) ((flag) == 'N')
 #define LEFT(flag)           ((flag) == 'L' || (flag) == 'l')
+#define MIN(a, b)            ((a) < (b) ? (a) : (b))
+#define MAX(a, b)            ((a) > (b) ? (a) : (b))
+
+/* A call that asks the CPU library for the workspace that it would like: the arguments that it replaces. */
+struct ofl_query {
+    int64_t lwork;         /* -1 in either width */
+    union ofl_scalar work; /* the answer */
+    int64_t info;
+};
+
+static inline void ofl_query_begin(struct ofl_query *query)
+{
+    *query = (struct ofl_query){.lwork = -1};
+    ofl_thread.backend = true; /* what the library calls meanwhile passes through */
+}
+
+/* Puts the answer where the routine puts it, unless it has failed. */
+static inline void ofl_query_end(const struct ofl_query *query, enum ofl_precision precision, void *work)
+{
+    static const unsigned char sizes[OFL_PRECISION_COUNT] = {4, 8, 8, 16};
+    ofl_thread.backend = false;
+    if (ofl_thread.visit.info == 0) {
+        memcpy(work, &query->work, sizes[precision]);
+    }
+}
 
 /* Helpers of the generated describe_OP; see describe.c. */
 char ofl_flag(char value, const char *letters, enum ofl_precision precision, bool *legal);
@@ -196,5 +254,9 @@ void ofl_scalar_read(union ofl_scalar *out, enum ofl_precision precision, const 
 enum ofl_region ofl_triangle(char uplo);
 void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum ofl_access access, enum ofl_region region,
                  int64_t rows, int64_t columns, bool *legal);
-enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal, enum ofl_precision alpha_precision);
+/* Pivots: `rows` integers, as wide as the caller's. */
+void ofl_pivots(struct ofl_call *call, const void *address, unsigned integer_bytes, enum ofl_access access,
+                int64_t rows);
+bool ofl_scalar_is_zero(const union ofl_scalar *scalar, enum ofl_precision precision);
+enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal);
 #endif

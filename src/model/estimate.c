@@ -31,6 +31,29 @@ double ofl_operation_efficiency(enum ofl_operation operation, enum ofl_place pla
     return place == OFL_ON_CPU ? 0.25 : 0.05;
 }
 
+bool ofl_device_guess(const char *name, struct ofl_device_properties *out)
+{
+    static const struct {
+        const char *part;
+        double single, doubles, memory, link;
+    } gpus[] = {
+#define OFL_GPU(part, single, doubles, memory, link) {part, single, doubles, memory, link},
+#include "model/gpus.def"
+#undef OFL_GPU
+    };
+    *out = (struct ofl_device_properties){.multiprocessors = 0};
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        if (strstr(name, gpus[i].part) != NULL) {
+            out->flops_single = gpus[i].single;
+            out->flops_double = gpus[i].doubles;
+            out->memory_bandwidth = gpus[i].memory;
+            out->link_bandwidth = gpus[i].link;
+            return true;
+        }
+    }
+    return false;
+}
+
 static double or_default(double value, double instead)
 {
     return isfinite(value) && value > 0 ? value : instead;

@@ -54,10 +54,13 @@ static bool is_cube(const struct ofl_sample *sample)
 {
     double largest = 0, smallest = INFINITY;
     for (int i = 0; i < 3; i++) {
+        if (!usable(sample->extent[i])) {
+            return false;
+        }
         largest = fmax(largest, sample->extent[i]);
         smallest = fmin(smallest, sample->extent[i]);
     }
-    return smallest > 0 && largest <= 1.1 * smallest;
+    return largest <= 1.1 * smallest;
 }
 
 static int by_work(const void *a, const void *b)

@@ -61,6 +61,7 @@ int main(void)
         {"decide", decide_tests, decide_test_count},
         {"learning", learning_tests, learning_test_count},
         {"profile", profile_tests, profile_test_count},
+        {"fit", fit_tests, fit_test_count},
         {"simulation", simulation_tests, simulation_test_count},
     };
     int failed = 0;

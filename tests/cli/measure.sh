@@ -1,0 +1,115 @@
+#!/bin/bash
+# gpu-offload calibrate, profile, report and estimate, with the host device: from measuring to reading.
+# shellcheck source=tests/cli/harness.sh
+source "$(dirname "$(readlink -f "$0")")/harness.sh"
+export TMPDIR=$work/tmp XDG_CACHE_HOME=$work/cache
+mkdir "$TMPDIR"
+# An ordinary client of BLAS, with calls that are large enough to be considered.
+blas=$(find "$(dirname "$offload")/.." -name gpu-offload-calibrate-client | head -1)
+if [ -z "$blas" ]; then
+    skip "this build has no calibration: there was no libblas to link with"
+    finish
+    exit 0
+fi
+holds() { # MESSAGE COMMAND...
+    local message=$1
+    shift
+    if "$@"; then pass; else fail "$message"; fi
+}
+
+# ---- Bad input ----
+check "calibrate: unknown device" 2 '' "'abacus' is not expected" "$offload" calibrate --device abacus
+check "calibrate: unknown option" 2 '' "'--fast' is not an option" "$offload" calibrate --fast
+check "calibrate: an argument" 2 '' "'now' is not expected" "$offload" calibrate now
+check "report: no folder" 2 '' 'takes one folder' "$offload" report
+check "report: no such folder" 125 '' 'cannot be read' "$offload" report nowhere
+mkdir empty
+check "report: no traces" 125 '' 'holds no traces' "$offload" report empty
+check "estimate: no folder" 2 '' 'takes one folder' "$offload" estimate
+check "estimate: level" 2 '' "'11' is not a level" "$offload" estimate --level 11 empty
+check "estimate: no traces" 125 '' 'holds no traces' "$offload" estimate empty
+check "profile: none yet" 125 '' "there is no profile.*calibrate" "$offload" profile --device host
+check "profile: not one" 125 '' "is not used: line 1" "$offload" profile /etc/passwd
+check "profile: two files" 2 '' 'at most one file' "$offload" profile a b
+for command in calibrate profile report estimate; do
+    check "help of $command" 0 "$("$offload" "$command" --help)" '' "$offload" help "$command"
+done
+
+# ---- Interrupted: nothing is left, the old profile is as it was ----
+echo 'not touched' >mine
+"$offload" calibrate --quick --device host --output mine >out 2>err &
+calibration=$!
+for _ in {1..100}; do
+    [ -n "$(ls "$TMPDIR"/gpu-offload-calibrate-*/*.trace 2>/dev/null)" ] && break
+    sleep 0.1
+done
+kill -TERM "$calibration"
+wait "$calibration"
+same "status of an interrupted calibration" 143 $?
+same "what it says" 1 "$(grep -c 'interrupted; the profile is as it was' err)"
+same "the old profile" 'not touched' "$(cat mine)"
+same "temporary folders" '' "$(ls "$TMPDIR")"
+
+# ---- Measuring ----
+started=$SECONDS
+"$offload" calibrate --quick --device host >out 2>err
+status=$?
+same "status of calibrate; $(head -1 err)" 0 $status
+holds "calibrate --quick took $((SECONDS - started)) s" [ $((SECONDS - started)) -le 40 ]
+profile=$(sed -n 's/^wrote //p' out)
+same "where the profile is" "$XDG_CONFIG_HOME/gpu-offload" "$(dirname "$profile")"
+same "temporary folders" '' "$(ls "$TMPDIR")"
+same "last line" end "$(tail -1 "$profile")"
+for place in cpu device; do
+    for routine in sgemm dgemm zgemm dtrsm zherk dsyrk; do
+        same "curve of $routine, $place" 1 "$(grep -c "^curve $place $routine\$" "$profile")"
+    done
+done
+same "copies" 2 "$(grep -c '^copy ' "$profile")"
+
+# ---- Showing ----
+"$offload" profile --device host --svg curves.svg >shown 2>err
+status=$?
+same "status of profile; $(head -1 err)" 0 $status
+same "dgemm drawn" 1 "$(grep -c '^dgemm: speed over work' shown)"
+same "longest line" 1 "$(awk 'length > 100 { bad = 1 } END { print !bad }' shown)"
+if command -v python3 >/dev/null; then
+    holds "the SVG is not XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("curves.svg")'
+fi
+same "not of this machine" 1 "$(sed 's/^cores .*/cores 4711/' "$profile" >other && "$offload" profile --device host other | grep -c 'not used on this machine: it was made with 4711 cores')"
+
+# ---- A profile of another machine is refused with a line, and the program runs ----
+cp "$profile" kept
+cp other "$profile"
+"$offload" run --device host "$blas" 1 200 3 >out 2>err
+same "a profile of another machine" 1 "$(grep -c 'is not used: it was made with 4711 cores.*built-in estimate' err)"
+head -c 700 kept >"$profile"
+"$offload" run --device host "$blas" 1 200 3 >out 2>err
+same "a profile that is cut off" 1 "$(grep -c 'is not used: line.*built-in estimate' err)"
+cp kept "$profile"
+
+# ---- Tracing, report, estimate ----
+"$offload" run --device none --trace traces "$blas" 1 200 3 >out 2>err
+same "tracing says nothing" '' "$(cat err)"
+same "one trace" 1 "$(find traces -name '*.trace' | wc -l)"
+"$offload" report traces >reported 2>err
+status=$?
+same "status of report; $(head -1 err)" 0 $status
+same "routines of the report" 4 "$(grep -cE '^  [sdcz]gemm +CPU ' reported)"
+"$offload" estimate --device host traces >estimated 2>err
+status=$?
+same "status of estimate; $(head -1 err)" 0 $status
+same "estimate names the profile" 1 "$(grep -c 'by its profile' estimated)"
+same "estimate counts calls" 1 "$(grep -cE '^  [0-9]+ calls took' estimated)"
+"$offload" estimate --check --device host traces >checked 2>err
+status=$?
+same "status of check; $(head -1 err)" 0 $status
+# Cut off anywhere, a trace is read as far as it goes.
+trace=$(find traces -name '*.trace')
+for size in 0 100 5000 65536 65900 100000; do
+    mkdir -p cut && head -c "$size" "$trace" >cut/x.trace
+    "$offload" report cut >out 2>err
+    status=$?
+    holds "report of $size bytes: status $status" [ "$status" = 0 -o "$status" = 125 ]
+done
+finish

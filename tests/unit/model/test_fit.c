@@ -1,0 +1,132 @@
+/* Fits of lines and curves: they find what the samples were made from. */
+#include "model.h"
+#include "model/fit.h"
+
+static void test_quartile(void **state)
+{
+    (void)state;
+    double none[1] = {5}, one[] = {3}, four[] = {4, 1, 3, 2}, nine[] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
+    assert_true(ofl_lower_quartile(none, 0) == 0);
+    assert_true(ofl_lower_quartile(one, 1) == 3);
+    assert_true(ofl_lower_quartile(four, 4) == 1);
+    assert_true(ofl_lower_quartile(nine, 9) == 3);
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (int round = 0; round < 100; round++) {
+        struct ofl_copy_sample samples[50];
+        double fixed = pow(10, -6 + 2 * random_number(&seed)), rate = pow(10, 9 + 2 * random_number(&seed));
+        double noise = round % 2 == 0 ? 0 : 0.1;
+        for (int i = 0; i < 50; i++) {
+            double bytes = pow(10, 3 + 6 * i / 49.0);
+            samples[i].bytes = bytes;
+            samples[i].seconds = (fixed + bytes / rate) * (1 + noise * (random_number(&seed) - 0.5));
+        }
+        struct ofl_line line;
+        assert_true(ofl_fit_line(samples, 50, &line));
+        double tolerance = noise == 0 ? 1e-6 : 0.1;
+        assert_case(round, fabs(line.fixed / fixed - 1) < tolerance && fabs(line.rate / rate - 1) < tolerance);
+    }
+}
+
+static void test_bad_lines(void **state)
+{
+    (void)state;
+    struct ofl_line line;
+    struct ofl_copy_sample same[] = {{1e6, 1e-3}, {1e6, 1.1e-3}, {1e6, 0.9e-3}};
+    struct ofl_copy_sample absurd[] = {{0, 1}, {1, 0}, {NAN, 1}, {1, NAN}, {-1, 1}, {INFINITY, 1}, {1, INFINITY}};
+    struct ofl_copy_sample falling[] = {{1e3, 1}, {1e6, 0.1}};
+    struct ofl_copy_sample through_zero[] = {{1e6, 1e-3}, {1e8, 0.11}};
+    assert_false(ofl_fit_line(NULL, 0, &line));
+    assert_false(ofl_fit_line(same, 1, &line));
+    assert_false(ofl_fit_line(same, 3, &line));
+    assert_false(ofl_fit_line(absurd, 7, &line));
+    /* A fixed cost below zero, or bytes that make it faster, is noise: the line goes through zero. */
+    assert_true(ofl_fit_line(through_zero, 2, &line));
+    assert_true(line.fixed == 0 && line.rate > 9e8 && line.rate < 1.1e9);
+    assert_true(ofl_fit_line(falling, 2, &line));
+    assert_true(line.fixed == 0 && line.rate > 0);
+}
+
+/* Samples of a routine whose time is a cube's and a cost for each surface. */
+static void test_curves(void **state)
+{
+    (void)state;
+    static const double shapes[][3] = {{1, 1, 1},      {4, 0.25, 0.25}, {0.25, 4, 0.25},
+                                       {2, 2, 0.0625}, {0.25, 0.25, 4}, {1, 1, 0.25}};
+    uint64_t seed = 8;
+    for (int round = 0; round < 60; round++) {
+        struct ofl_sample samples[36];
+        struct ofl_curve truth = {.points = 0}, curve;
+        size_t count = 0;
+        double noise = round < 30 ? 0 : 0.05;
+        for (int i = 0; i < 6; i++) {
+            double n = 64 << i;
+            truth.point[truth.points++] = (struct ofl_point){2 * n * n * n, 1e11 * n / (n + 200)};
+        }
+        for (int i = 0; i < 3; i++) {
+            truth.surface[i] = round % 4 == i ? 0 : 1e-10 * random_number(&seed);
+        }
+        for (int i = 0; i < 6; i++) {
+            for (int s = 0; s < 6; s++) {
+                double n = 64 << i;
+                struct ofl_work work = {.extent = {n * shapes[s][0], n * shapes[s][1], n * shapes[s][2]}};
+                work.flops = 2 * work.extent[0] * work.extent[1] * work.extent[2];
+                struct ofl_sample *sample = &samples[count++];
+                memcpy(sample->extent, work.extent, sizeof work.extent);
+                sample->flops = work.flops;
+                sample->seconds = ofl_curve_seconds(&truth, &work) * (1 + noise * (random_number(&seed) - 0.5));
+            }
+        }
+        assert_true(ofl_fit_curve(samples, count, &curve));
+        assert_int_equal(curve.points, 6);
+        /* What counts is the time of shapes that were not among the samples. */
+        for (int i = 0; i < 50; i++) {
+            struct ofl_work work = {.flops = 2};
+            for (int j = 0; j < 3; j++) {
+                work.extent[j] = 64 * pow(2, 5 * random_number(&seed));
+                work.flops *= work.extent[j];
+            }
+            double predicted = ofl_curve_seconds(&curve, &work), seconds = ofl_curve_seconds(&truth, &work);
+            assert_case(round, fabs(predicted / seconds - 1) < (noise == 0 ? 1e-6 : 0.15));
+        }
+    }
+}
+
+static void test_bad_curves(void **state)
+{
+    (void)state;
+    struct ofl_curve curve;
+    struct ofl_sample absurd[] = {{{9, 9, 9}, 0, 1}, {{9, 9, 9}, 1, 0}, {{9, 9, 9}, NAN, 1}, {{9, 9, 9}, 1, INFINITY}};
+    struct ofl_sample no_cube[] = {{{100, 100, 1}, 2e4, 1}};
+    struct ofl_sample one[] = {{{100, 100, 100}, 2e6, 1e-3}, {{NAN, 1, 1}, 5, 1}, {{0, 0, 0}, 5, 1}};
+    struct ofl_sample twice[] = {{{100, 100, 100}, 2e6, 1e-3}, {{100, 100, 100}, 2e6, 5e-4}};
+    assert_false(ofl_fit_curve(NULL, 0, &curve));
+    assert_int_equal(curve.points, 0);
+    assert_false(ofl_fit_curve(absurd, 4, &curve));
+    assert_false(ofl_fit_curve(no_cube, 1, &curve));
+    assert_true(ofl_fit_curve(one, 3, &curve));
+    assert_int_equal(curve.points, 1);
+    assert_true(curve.surface[0] == 0 && curve.surface[1] == 0 && curve.surface[2] == 0);
+    /* The faster of two counts: others cannot make a routine faster than it is. */
+    assert_true(ofl_fit_curve(twice, 2, &curve));
+    assert_int_equal(curve.points, 1);
+    assert_close(curve.point[0].speed, 4e9);
+    /* More cubes than a curve has room for. */
+    static struct ofl_sample many[3 * OFL_CURVE_POINTS];
+    for (int i = 0; i < 3 * OFL_CURVE_POINTS; i++) {
+        double n = 50 + 10 * i;
+        many[i] = (struct ofl_sample){{n, n, n}, 2 * n * n * n, 2 * n * n * n / 1e9};
+    }
+    assert_true(ofl_fit_curve(many, 3 * OFL_CURVE_POINTS, &curve));
+    assert_int_equal(curve.points, OFL_CURVE_POINTS);
+}
+
+const struct CMUnitTest fit_tests[] = {
+    cmocka_unit_test(test_quartile), cmocka_unit_test(test_lines),      cmocka_unit_test(test_bad_lines),
+    cmocka_unit_test(test_curves),   cmocka_unit_test(test_bad_curves),
+};
+const size_t fit_test_count = sizeof fit_tests / sizeof *fit_tests;

@@ -3,13 +3,11 @@
  *     faults [STEP ...]
  *
  * A run is a list of calls: products of small integers, whose results are exact in any order
- * of summation, and calls of LAPACK, which have several outputs.  Each run is a process of its own, whose host device has been told
- * to fail the Nth allocation, copy, operation, step of any kind, or to be lost there,
- * once or from then on.  Where a call fails, its operands must be bit for bit as
- * before (an output that the operation does not read may hold anything, but its gaps
- * may not); what the CPU library would then compute is put in.  At the end of each
- * run all results are as they must be, nothing was printed, and the process ended by
- * itself.  A lost device stays lost. */
+ * of summation, and calls of LAPACK, which have several outputs.  Each run is a process of its own, whose host device
+ * has been told to fail the Nth allocation, copy, operation, step of any kind, or to be lost there, once or from then
+ * on.  Where a call fails, its operands must be bit for bit as before (an output that the operation does not read may
+ * hold anything, but its gaps may not); what the CPU library would then compute is put in.  At the end of each run all
+ * results are as they must be, nothing was printed, and the process ended by itself.  A lost device stays lost. */
 #include "device/device.h"
 #include "base/reason.h"
 #include "checks.h"

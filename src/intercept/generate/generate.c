@@ -178,7 +178,7 @@ static const char *wrapper_type(const struct argument *argument, enum interface 
     case INFO:
         return "void *";
     }
-    return NULL;
+    ofl_table_fail("arguments.def: the class of %s has no C type", argument->name);
 }
 
 static void print_parameters(const struct signature *signature, enum interface interface, char precision)

@@ -7,12 +7,8 @@
  * has been told to fail the Nth allocation, copy, operation, step of any kind, or to be lost there, once or from then
  * on.  Where a call fails, its operands must be bit for bit as before (an output that the operation does not read may
  * hold anything, but its gaps may not); what the CPU library would then compute is put in.  At the end of each run all
-<<<<<<< HEAD
- * results are as they must be, nothing was printed, and the process ended by itself.  A lost device stays lost.
- * With -s, N = 1, 1 + STRIDE, ...: for runs of very many steps. */
-=======
- * results are as they must be, nothing was printed, and the process ended by itself.  A lost device stays lost. */
->>>>>>> refs/heads/tools
+ * results are as they must be, nothing was printed, and the process ended by itself.  A lost device stays lost.  With
+ * -s, N = 1, 1 + STRIDE, ...: for runs of very many steps. */
 #include "device/device.h"
 #include "base/reason.h"
 #include "checks.h"

@@ -4,9 +4,9 @@
  * dlopen, in the scope of what dlopen was asked for.  So:
  *   1. the global scope behind us (RTLD_NEXT): where it has the name, every caller reaches that;
  *   2. else the local scopes of the objects that import the name (importers.c).  An object that calls
- *      directly, or by an address that it took, is recognised by the return address.  A tail call leaves somebody else's return address;
- *      then it was one of the importers that have no lane yet, and those share one scope, because every
- *      older importer gets a lane of its own before something new is loaded;
+ *      directly, or by an address that it took, is recognised by the return address.  A tail call leaves somebody
+ * else's return address; then it was one of the importers that have no lane yet, and those share one scope, because
+ * every older importer gets a lane of its own before something new is loaded;
  *   3. else any loaded object that defines it (a pointer that somebody passed on).
  * What was found is kept by return address, by lane, or for everybody, until something is unloaded.
  *

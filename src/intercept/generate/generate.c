@@ -426,7 +426,7 @@ static void print_wrapper(const struct operation *operation, const struct scheme
     print_parameters(&signature, scheme->interface, precision);
     printf(")) target->function)(");
     print_forwarded(&signature, scheme->interface);
-    printf(");\n    ofl_leave(&ofl_symbols[%d], outermost);\n}\n\n", symbol);
+    printf(");\n    OFL_TELL_UNWINDING();\n    ofl_leave(&ofl_symbols[%d], outermost);\n}\n\n", symbol);
 }
 
 static void print_flops(const struct operation *operation)

@@ -57,6 +57,7 @@ format:
 
 bench: all
 	@bench/overhead/run $(BUILD)
+	@bench/trace/run $(BUILD)
 
 fuzz: setup
 	@$(MAKE) --no-print-directory all PRESET=asan

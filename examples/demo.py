@@ -25,7 +25,7 @@ def operations(scale):
     """(title, routine that NumPy calls, calls, function that makes the data and returns one call, tolerance)."""
     rng = np.random.default_rng(2024)
     n, wide, small, rows, columns, symmetric = (int(scale * size) for size in (3000, 4000, 1500, 4000, 800, 1600))
-    repeat = 4 if scale == 1 else 12  # a GPU takes about half a second to start
+    repeat = 4 if scale <= 1 else 6  # a GPU takes about half a second to start
 
     def product(size, dtype):
         a = rng.standard_normal((size, size)).astype(dtype)

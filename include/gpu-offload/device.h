@@ -53,7 +53,8 @@ enum ofl_access {
 enum ofl_region {
     OFL_GENERAL, /* all rows of all columns */
     OFL_UPPER,   /* rows 0..j of column j */
-    OFL_LOWER    /* rows j.. of column j */
+    OFL_LOWER,   /* rows j.. of column j */
+    OFL_PIVOTS   /* one column of row numbers from 1: signed integers, in device memory of 64 bits */
 };
 
 /* A rectangle of elements in memory, host or device: element (i, j) is at
@@ -78,6 +79,14 @@ union ofl_scalar {
     double z[2];
 };
 
+/* LAPACK's verdict in device memory, all zero before the operation.  The first word is info as
+ * LAPACK defines it, with the operands as LAPACK leaves them: a backend sets it only where it keeps
+ * that contract to the letter.  The second is a claim, by getrf and potrf only: info as LAPACK defines
+ * it, but the core has to verify that the operands are as LAPACK leaves them.  The others are for routines that
+ * tell of a singular or indefinite matrix in their own way.  Where one of them is not zero, or a claim is not
+ * right, the results are thrown away, and the CPU library does the call. */
+enum { OFL_INFO_LAPACK, OFL_INFO_CLAIM, OFL_INFO_OTHERS, OFL_INFO_WORDS = 5 };
+
 /* One library call, brought to one form: column-major, capital flags, 64-bit
  * sizes, in real precisions 'T' where the caller said 'C'.  Fields that the
  * operation does not have are 0.  Operands are in the order of its row in
@@ -86,10 +95,13 @@ struct ofl_call {
     enum ofl_operation operation;
     enum ofl_precision precision;
     char side, uplo, trans, transa, transb, diag;
-    int64_t m, n, k;
+    int64_t m, n, k, nrhs;
     union ofl_scalar alpha, beta; /* herk, her2k: the real ones are in .s or .d */
     int operands;
     struct ofl_buffer operand[OFL_MAX_OPERANDS];
+    /* LAPACK only.  For a backend: OFL_INFO_WORDS words of device memory.  For whoever hands a call to the
+     * core: where info is put, 0 or positive, when the device has done the call; may be NULL. */
+    int32_t *info;
 };
 
 enum { OFL_DEVICE_NAME_SIZE = 128 };

@@ -116,8 +116,8 @@ static void print_picture(FILE *out, const struct ofl_machine *machine, int oper
 {
     const struct ofl_curve *cpu = &machine->curve[OFL_ON_CPU][operation][precision];
     const struct ofl_curve *device = &machine->curve[OFL_ON_DEVICE][operation][precision];
-    double x0 = MARGIN + (number % ACROSS) * (WIDTH + 2 * MARGIN);
-    double y0 = 2 * MARGIN + (double)(number / ACROSS) * (HEIGHT + 2 * MARGIN);
+    int row = number / ACROSS, column = number % ACROSS;
+    double x0 = MARGIN + column * (WIDTH + 2 * MARGIN), y0 = 2 * MARGIN + row * (HEIGHT + 2 * MARGIN);
     char left[32], right[32], bottom[32], top[32];
     struct frame frame;
     if (!find_frame(cpu, device, &frame)) {

@@ -18,6 +18,10 @@ struct ofl_device_times {
  * --device none, OFL_FORKED in a child of the process that had started it.  Any thread. */
 enum ofl_reason ofl_device_start(void);
 
+/* The backend that the setting `auto` means in this process: "cuda" unless somebody says otherwise before the first
+ * start.  `backend` is not copied. */
+void ofl_device_prefer(const char *backend);
+
 /* OFL_OK while a started device is usable; else why not (OFL_NOT_STARTED before the first start).
  * Never starts anything; a few nanoseconds. */
 enum ofl_reason ofl_device_state(void);

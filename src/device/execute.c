@@ -4,12 +4,14 @@
  * that the CPU path would read: an output that the operation also reads, and every
  * triangle, arrives in a staging area in host memory and is then put into its place
  * by plain memory copies, which cannot fail.  An output that is only written may be
- * copied straight to its place: after a failure the CPU computes all of it.  After
- * a failure the stream is drained, so that nothing arrives later.
+ * copied straight to its place: after a failure the CPU computes all of it.  LAPACK's
+ * results are all staged and looked at first (lapack.c).  After a failure the
+ * stream is drained, so that nothing arrives later.
  *
  * One call runs at a time; `turn` guards everything that is static here. */
 #include "device/internal.h"
 #include "device/descriptors.h"
+#include "device/lapack.h"
 #include "device/scratch.h"
 #include "device/stack.h"
 #include "device/transfer.h"
@@ -38,6 +40,7 @@ struct plan {
     size_t device_bytes, host_bytes; /* in all */
     size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
     size_t pack_offset;
+    size_t info_offset, host_info_offset; /* LAPACK's: OFL_INFO_WORDS words */
 };
 
 /* Scalars that are real whatever the precision, by the words of operations.def. */
@@ -48,6 +51,11 @@ static const struct {
 #include <gpu-offload/operations.def>
 #undef OFL_OPERATION
 };
+
+static bool is_lapack(const struct ofl_call *call)
+{
+    return strstr(rows[call->operation].arguments, " info") != NULL;
+}
 
 static bool scalar_is_zero(const struct ofl_call *call, const union ofl_scalar *scalar, const char *real_word)
 {
@@ -104,19 +112,24 @@ static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
     plan->written[i] = operand->access != OFL_READ;
     plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
                     (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
-    plan->staged[i] =
-        plan->written[i] && (plan->read[i] || operand->region != OFL_GENERAL || ofl_operand_is_packed(operand));
+    /* LAPACK's results are looked at before any of them is committed. */
+    plan->staged[i] = plan->written[i] && (is_lapack(call) || plan->read[i] || operand->region != OFL_GENERAL ||
+                                           ofl_operand_is_packed(operand));
     plan->copy_of[i] = -1;
     plan->call.operand[i].ld = operand->rows;
+    if (operand->region == OFL_PIVOTS) {
+        plan->call.operand[i].element_size = sizeof(int64_t);
+        plan->staged[i] = true; /* in both directions */
+    }
     for (int j = 0; j < i && plan->copy_of[i] < 0; j++) {
         if (same_input(operand, &call->operand[j])) {
             plan->copy_of[i] = j;
             plan->device_offset[i] = plan->device_offset[j];
         }
     }
-    return plan->copy_of[i] >= 0 ||
-           (operand_bytes(operand, &bytes) && reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
-            (!plan->staged[i] || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
+    return plan->copy_of[i] >= 0 || (operand_bytes(&plan->call.operand[i], &bytes) &&
+                                     reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
+                                     (!plan->staged[i] || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
 }
 
 static enum ofl_reason make_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
@@ -146,6 +159,11 @@ static enum ofl_reason make_plan(const struct ofl_started *started, const struct
         !reserve(plan->host_work_bytes, &plan->host_bytes, &plan->host_work_offset)) {
         return OFL_TOO_LARGE;
     }
+    size_t info_bytes = is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
+    if (!reserve(info_bytes, &plan->device_bytes, &plan->info_offset) ||
+        !reserve(info_bytes, &plan->host_bytes, &plan->host_info_offset)) {
+        return OFL_TOO_LARGE;
+    }
     return OFL_OK;
 }
 
@@ -173,16 +191,54 @@ static enum ofl_reason get_memory(const struct ofl_started *started, const struc
     return reason;
 }
 
+/* Bytes as they are, between the device and a staging area. */
+static enum ofl_reason copy_plain_in(const struct ofl_started *started, void *device, const void *host, size_t bytes)
+{
+    return started->backend->copy_in(started->device, started->stream, device, bytes, host, bytes, bytes, 1);
+}
+
+static enum ofl_reason copy_plain_out(const struct ofl_started *started, void *host, const void *device, size_t bytes)
+{
+    return started->backend->copy_out(started->device, started->stream, host, bytes, device, bytes, bytes, 1);
+}
+
+/* Pivots that lead out of the matrix are for the CPU library to stumble over. */
+static enum ofl_reason copy_pivots_in(const struct ofl_started *started, const struct ofl_call *call,
+                                      const struct plan *plan, int i, struct ofl_device_times *times)
+{
+    int64_t *wide = host_at(plan->host_offset[i]);
+    size_t bytes = (size_t)call->operand[i].rows * sizeof *wide;
+    if (!ofl_pivots_widen(&call->operand[i], call->operand[0].rows, wide)) {
+        return OFL_INVALID_ARGUMENT;
+    }
+    times->bytes_in += bytes;
+    return copy_plain_in(started, device_at(plan->device_offset[i]), wide, bytes);
+}
+
+/* All words zero. */
+static enum ofl_reason prepare_info(const struct ofl_started *started, struct plan *plan)
+{
+    size_t bytes = OFL_INFO_WORDS * sizeof(int32_t);
+    plan->call.info = device_at(plan->info_offset);
+    memset(host_at(plan->host_info_offset), 0, bytes);
+    return copy_plain_in(started, plan->call.info, host_at(plan->host_info_offset), bytes);
+}
+
 static enum ofl_reason copy_in(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
                                struct ofl_device_times *times)
 {
     enum ofl_reason reason = record(started, OFL_MARK_BEGIN);
     for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
         plan->call.operand[i].address = device_at(plan->device_offset[i]);
-        if (plan->read[i] && plan->copy_of[i] < 0) {
+        if (plan->read[i] && call->operand[i].region == OFL_PIVOTS) {
+            reason = copy_pivots_in(started, call, plan, i, times);
+        } else if (plan->read[i] && plan->copy_of[i] < 0) {
             reason = ofl_copy_operand_in(started, &call->operand[i], plan->call.operand[i].address,
                                          host_at(plan->pack_offset), &times->bytes_in);
         }
+    }
+    if (reason == OFL_OK && is_lapack(call)) {
+        reason = prepare_info(started, plan);
     }
     return reason == OFL_OK ? record(started, OFL_MARK_COPIED_IN) : reason;
 }
@@ -200,14 +256,55 @@ static enum ofl_reason copy_out(const struct ofl_started *started, const struct 
 {
     enum ofl_reason reason = OFL_OK;
     for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
-        if (plan->staged[i]) {
+        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS) {
+            size_t bytes = (size_t)call->operand[i].rows * sizeof(int64_t);
+            reason = copy_plain_out(started, host_at(plan->host_offset[i]), plan->call.operand[i].address, bytes);
+            times->bytes_out += bytes;
+        } else if (plan->written[i] && plan->staged[i]) {
             reason = ofl_copy_operand_out_staged(started, &call->operand[i], plan->call.operand[i].address,
                                                  host_at(plan->host_offset[i]), &times->bytes_out);
         } else if (plan->written[i]) {
             reason = ofl_copy_operand_out(started, &call->operand[i], plan->call.operand[i].address, &times->bytes_out);
         }
     }
+    if (reason == OFL_OK && is_lapack(call)) {
+        reason =
+            copy_plain_out(started, host_at(plan->host_info_offset), plan->call.info, OFL_INFO_WORDS * sizeof(int32_t));
+    }
     return reason == OFL_OK ? record(started, OFL_MARK_COPIED_OUT) : reason;
+}
+
+/* The pivots that a call has returned, NULL where it returns none.  False where they are no rows of the matrix. */
+static bool find_pivots(const struct ofl_call *call, const struct plan *plan, const int64_t **pivots)
+{
+    *pivots = NULL;
+    for (int i = 0; i < call->operands; i++) {
+        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS) {
+            *pivots = host_at(plan->host_offset[i]);
+            return ofl_pivots_valid(&call->operand[i], call->operand[0].rows, *pivots);
+        }
+    }
+    return true;
+}
+
+/* Everything has arrived in the staging areas.  Whether it is LAPACK's answer; then *info is its verdict. */
+static enum ofl_reason check_results(const struct ofl_call *call, const struct plan *plan, int32_t *info)
+{
+    const int32_t *words = host_at(plan->host_info_offset);
+    const void *factor = host_at(plan->host_offset[0]);
+    const int64_t *pivots;
+    bool good = find_pivots(call, plan, &pivots);
+    *info = words[OFL_INFO_LAPACK];
+    for (int i = OFL_INFO_OTHERS; i < OFL_INFO_WORDS; i++) {
+        good = good && words[i] == 0;
+    }
+    if (good && words[OFL_INFO_CLAIM] != 0) {
+        *info = words[OFL_INFO_CLAIM];
+        good = ofl_lapack_verify(call, *info, factor, pivots);
+    } else if (good && *info == 0 && plan->written[0]) {
+        return ofl_lapack_check_factor(call, factor);
+    }
+    return *info < 0 ? OFL_OPERATION_FAILED : good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }
 
 static double now(void)
@@ -221,8 +318,10 @@ static void commit(const struct ofl_call *call, const struct plan *plan, struct 
 {
     double begin = now();
     for (int i = 0; i < call->operands; i++) {
-        if (plan->staged[i]) {
-            ofl_commit_operand(&call->operand[i], host_at(plan->host_offset[i]));
+        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS) {
+            ofl_pivots_commit(&call->operand[i], host_at(plan->host_offset[i]));
+        } else if (plan->written[i] && plan->staged[i]) {
+            ofl_commit_operand(&call->operand[i], call->diag == 'U', host_at(plan->host_offset[i]));
         }
     }
     times->copy_out += now() - begin;
@@ -262,9 +361,16 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     if (reason == OFL_OK) {
         reason = drained;
     }
+    int32_t info = 0;
+    if (reason == OFL_OK && is_lapack(call)) {
+        reason = check_results(call, plan, &info);
+    }
     if (reason == OFL_OK) {
         read_clocks(started, times);
         commit(call, plan, times);
+    }
+    if (reason == OFL_OK && call->info != NULL) {
+        *call->info = info;
     }
     return reason;
 }
@@ -284,6 +390,9 @@ static void job_errand(void *argument)
     struct plan plan;
     ofl_descriptors_fill(&descriptors);
     job->reason = make_plan(started, job->call, &plan);
+    if (job->reason == OFL_OK) {
+        job->reason = ofl_lapack_check_input(job->call);
+    }
     if (job->reason == OFL_OK) {
         job->reason = run_plan(started, job->call, &plan, job->times);
     }
@@ -337,6 +446,50 @@ enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_ti
     pthread_setcancelstate(cancellable, NULL);
     errno = saved;
     return reason;
+}
+
+/* Work of another kind, see ofl_in_turn. */
+struct other_work {
+    enum ofl_reason (*errand)(const struct ofl_started *started, void *argument);
+    void *argument;
+    enum ofl_reason reason;
+};
+
+static void other_errand(void *argument)
+{
+    struct other_work *work = argument;
+    struct ofl_descriptors descriptors;
+    ofl_descriptors_fill(&descriptors);
+    work->reason = work->errand(ofl_started_device(), work->argument);
+    if (work->reason == OFL_DEVICE_LOST) {
+        ofl_device_lost();
+    }
+    ofl_descriptors_restore(&descriptors);
+}
+
+enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *started, void *argument),
+                            void *argument, double *wait)
+{
+    struct other_work work = {errand, argument, ofl_device_state()};
+    int saved = errno, cancellable;
+    if (work.reason == OFL_OK && !ofl_device_is_ours()) {
+        work.reason = OFL_FORKED;
+    }
+    if (work.reason != OFL_OK) {
+        return work.reason;
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    double begin = now();
+    pthread_mutex_lock(&turn);
+    *wait = now() - begin;
+    work.reason = ofl_device_state(); /* it may have been lost meanwhile */
+    if (work.reason == OFL_OK) {
+        ofl_with_large_stack(other_errand, &work);
+    }
+    pthread_mutex_unlock(&turn);
+    pthread_setcancelstate(cancellable, NULL);
+    errno = saved;
+    return work.reason;
 }
 
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)

@@ -34,6 +34,12 @@ void ofl_explain(const char *explanation);
 /* Loads what the operation needs, once; later calls return the same answer. */
 enum ofl_reason ofl_operation_prepare(const struct ofl_started *started, enum ofl_operation operation);
 
+/* Runs `errand` when no other work runs on the device, with a large stack, and with descriptors and errno of the
+ * program left alone; *wait gets the seconds until its turn came.  The state is OFL_OK when it begins; an answer of
+ * OFL_DEVICE_LOST becomes the state.  Returns the errand's answer, or why it did not run. */
+enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *started, void *argument),
+                            void *argument, double *wait);
+
 /* In a forked child: no lock is held and nothing is cached. */
 void ofl_execute_after_fork(void);
 uint64_t ofl_execute_cached_bytes(void);

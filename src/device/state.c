@@ -38,6 +38,14 @@ static char explanation_text[OFL_EXPLANATION_SIZE];
 static atomic_flag explained = ATOMIC_FLAG_INIT;
 static const char *_Atomic explanation = "";
 
+/* What `auto` means, see ofl_device_prefer. */
+static const char *_Atomic preferred = "cuda";
+
+void ofl_device_prefer(const char *backend)
+{
+    atomic_store(&preferred, backend);
+}
+
 void ofl_explain(const char *text)
 {
     if (*text != '\0' && !atomic_flag_test_and_set(&explained)) {
@@ -126,9 +134,9 @@ static void start_errand(void *argument)
         snprintf(start->text, sizeof start->text, "no device was asked for (--device none)");
         return;
     }
-    /* The host device is for tests: automatic choice never takes it. */
+    /* The host device is for tests: automatic choice takes it only for kernels that were compiled for it. */
     if (strcmp(device, "auto") == 0) {
-        device = "cuda";
+        device = atomic_load(&preferred);
     }
     ofl_signals_block(&before); /* drivers make threads */
     ofl_descriptors_fill(&descriptors);

@@ -138,15 +138,16 @@ enum ofl_reason ofl_copy_operand_out_staged(const struct ofl_started *started, c
     return reason;
 }
 
-void ofl_commit_operand(const struct ofl_buffer *operand, const void *staging)
+void ofl_commit_operand(const struct ofl_buffer *operand, bool unit_diagonal, const void *staging)
 {
     if (operand->region == OFL_GENERAL && operand->ld == operand->rows) {
         memcpy(operand->address, staging, compact_offset(operand, 0, operand->columns));
         return;
     }
     for (int64_t j = 0; j < operand->columns; j++) {
-        int64_t first = operand->region == OFL_LOWER ? j : 0;
-        int64_t end = operand->region == OFL_UPPER && j + 1 < operand->rows ? j + 1 : operand->rows;
+        int64_t first = operand->region == OFL_LOWER ? j + unit_diagonal : 0;
+        int64_t above = j + 1 - unit_diagonal;
+        int64_t end = operand->region == OFL_UPPER && above < operand->rows ? above : operand->rows;
         if (first < end) {
             memcpy(element(operand, first, j), (const char *)staging + compact_offset(operand, first, j),
                    (size_t)(end - first) * operand->element_size);

@@ -22,8 +22,9 @@ enum ofl_reason ofl_copy_operand_in(const struct ofl_started *started, const str
 /* Copies a compact device copy to compact host memory, the staging area... */
 enum ofl_reason ofl_copy_operand_out_staged(const struct ofl_started *started, const struct ofl_buffer *operand,
                                             const void *device, void *staging, uint64_t *bytes);
-/* ... and that to the operand's own place: exactly the elements that it stores.  Cannot fail. */
-void ofl_commit_operand(const struct ofl_buffer *operand, const void *staging);
+/* ... and that to the operand's own place: exactly the elements that it stores, a triangle's diagonal only where
+ * it is not a unit one.  Cannot fail. */
+void ofl_commit_operand(const struct ofl_buffer *operand, bool unit_diagonal, const void *staging);
 
 /* Copies a compact device copy to the operand's own place at once.  Region OFL_GENERAL only. */
 enum ofl_reason ofl_copy_operand_out(const struct ofl_started *started, const struct ofl_buffer *operand,

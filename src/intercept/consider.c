@@ -117,6 +117,8 @@ static void queue(double seconds)
 static enum ofl_reason run(struct ofl_visit *visit)
 {
     struct ofl_device_times times;
+    visit->info = 0;
+    visit->call.info = &visit->info;
     enum ofl_reason reason = ofl_device_supports(&visit->call);
     if (reason != OFL_OK) {
         return reason;

@@ -14,11 +14,17 @@ static char lower(char letter)
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
-/* A small letter in `letters` is legal in real precisions only. */
+/* A small letter in `letters` is legal in real precisions only, one after ! in complex ones only. */
 static bool is_legal(char letter, const char *letters, enum ofl_precision precision)
 {
-    return letter >= 'A' && letter <= 'Z' &&
-           (strchr(letters, letter) != NULL || (!ofl_is_complex(precision) && strchr(letters, lower(letter)) != NULL));
+    if (letter < 'A' || letter > 'Z') {
+        return false;
+    }
+    const char *found = strchr(letters, letter);
+    if (found != NULL) {
+        return ofl_is_complex(precision) || found == letters || found[-1] != '!';
+    }
+    return !ofl_is_complex(precision) && strchr(letters, lower(letter)) != NULL;
 }
 
 char ofl_flag(char value, const char *letters, enum ofl_precision precision, bool *legal)
@@ -102,7 +108,19 @@ void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum of
                                                           .region = region};
 }
 
-static bool is_zero(const union ofl_scalar *scalar, enum ofl_precision precision)
+void ofl_pivots(struct ofl_call *call, const void *address, unsigned integer_bytes, enum ofl_access access,
+                int64_t rows)
+{
+    call->operand[call->operands++] = (struct ofl_buffer){.address = (void *)address,
+                                                          .rows = rows,
+                                                          .columns = 1,
+                                                          .ld = MAX(1, rows),
+                                                          .element_size = integer_bytes,
+                                                          .access = access,
+                                                          .region = OFL_PIVOTS};
+}
+
+bool ofl_scalar_is_zero(const union ofl_scalar *scalar, enum ofl_precision precision)
 {
     switch (precision) {
     case OFL_S:
@@ -116,14 +134,12 @@ static bool is_zero(const union ofl_scalar *scalar, enum ofl_precision precision
     }
 }
 
-/* With alpha zero no operand but the output is read: nothing that a device could speed up. */
-enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal, enum ofl_precision alpha_precision)
+/* Without elements there is nothing that a device could speed up; with alpha zero no operand but the output is
+ * read. */
+enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal)
 {
     if (!legal) {
         return OFL_INVALID_ARGUMENT;
-    }
-    if (is_zero(&call->alpha, alpha_precision)) {
-        return OFL_NOTHING_TO_DO;
     }
     for (int i = 0; i < call->operands; i++) {
         if (call->operand[i].rows == 0 || call->operand[i].columns == 0) {

@@ -48,7 +48,8 @@ static bool load_profile(const struct ofl_cpu_properties *cpu)
     }
     free(profile);
     if (!used) {
-        ofl_machine_estimate(cpu, NULL, &assumed);
+        struct ofl_device_properties guess;
+        ofl_machine_estimate(cpu, ofl_device_guess(here.device, &guess) ? &guess : NULL, &assumed);
     }
     return used;
 }
@@ -67,6 +68,19 @@ const struct ofl_machine *ofl_machine(void)
     return atomic_load(&current);
 }
 
+/* Once a machine, and only where there is a GPU to gain from. */
+static void recommend_calibration(void)
+{
+    struct ofl_profile_key here;
+    if (strcmp(device_kind(), "cuda") == 0) {
+        ofl_facts_key(true, &here);
+        if (ofl_profile_recommend_once(&here, "cuda")) {
+            ofl_message("this machine has not been measured, so decisions are made from an estimate; run "
+                        "'gpu-offload calibrate' once (this line does not come again)");
+        }
+    }
+}
+
 /* The properties of a device that has started are better than a guess, a profile better than both. */
 static void learn_properties(void)
 {
@@ -78,6 +92,7 @@ static void learn_properties(void)
     ofl_facts_cpu(&cpu);
     ofl_machine_estimate(&cpu, &properties, &known);
     atomic_store(&current, &known);
+    recommend_calibration();
 }
 
 static double now(void)

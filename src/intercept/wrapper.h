@@ -23,6 +23,7 @@ struct ofl_visit {
     enum ofl_reason reason; /* why it runs where it runs */
     bool traced;            /* `record` will be written */
     double started;         /* seconds */
+    int32_t info;           /* LAPACK's verdict, where the device did the call */
     struct ofl_work work;
     struct ofl_prediction prediction;
     struct ofl_trace_record record;
@@ -199,6 +200,13 @@ static inline int64_t ofl_integer(const void *address, unsigned integer_bytes)
     return narrow;
 }
 
+/* The low bytes of an integer are the narrower integer. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers of two widths are written as one");
+static inline void ofl_integer_write(void *address, int64_t value, unsigned integer_bytes)
+{
+    memcpy(address, &value, integer_bytes);
+}
+
 /* By value, a caller with 32-bit integers leaves anything in the upper half. */
 static inline int64_t ofl_integer_value(int64_t value, unsigned integer_bytes)
 {
@@ -217,6 +225,31 @@ static inline bool ofl_is_complex(enum ofl_precision precision)
 
 #define NOT_TRANSPOSED(flag) ((flag) == 'N')
 #define LEFT(flag)           ((flag) == 'L' || (flag) == 'l')
+#define MIN(a, b)            ((a) < (b) ? (a) : (b))
+#define MAX(a, b)            ((a) > (b) ? (a) : (b))
+
+/* A call that asks the CPU library for the workspace that it would like: the arguments that it replaces. */
+struct ofl_query {
+    int64_t lwork;         /* -1 in either width */
+    union ofl_scalar work; /* the answer */
+    int64_t info;
+};
+
+static inline void ofl_query_begin(struct ofl_query *query)
+{
+    *query = (struct ofl_query){.lwork = -1};
+    ofl_thread.backend = true; /* what the library calls meanwhile passes through */
+}
+
+/* Puts the answer where the routine puts it, unless it has failed. */
+static inline void ofl_query_end(const struct ofl_query *query, enum ofl_precision precision, void *work)
+{
+    static const unsigned char sizes[OFL_PRECISION_COUNT] = {4, 8, 8, 16};
+    ofl_thread.backend = false;
+    if (ofl_thread.visit.info == 0) {
+        memcpy(work, &query->work, sizes[precision]);
+    }
+}
 
 /* Helpers of the generated describe_OP; see describe.c. */
 char ofl_flag(char value, const char *letters, enum ofl_precision precision, bool *legal);
@@ -227,5 +260,9 @@ void ofl_scalar_read(union ofl_scalar *out, enum ofl_precision precision, const 
 enum ofl_region ofl_triangle(char uplo);
 void ofl_operand(struct ofl_call *call, const void *address, int64_t ld, enum ofl_access access, enum ofl_region region,
                  int64_t rows, int64_t columns, bool *legal);
-enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal, enum ofl_precision alpha_precision);
+/* Pivots: `rows` integers, as wide as the caller's. */
+void ofl_pivots(struct ofl_call *call, const void *address, unsigned integer_bytes, enum ofl_access access,
+                int64_t rows);
+bool ofl_scalar_is_zero(const union ofl_scalar *scalar, enum ofl_precision precision);
+enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal);
 #endif

@@ -6,11 +6,13 @@
 
 #define NOT_TRANSPOSED(flag) ((flag) == 'N')
 #define LEFT(flag)           ((flag) == 'L')
+#define MIN(a, b)            ((a) < (b) ? (a) : (b))
+#define MAX(a, b)            ((a) > (b) ? (a) : (b))
 
 static const struct {
-    const char *name, *precisions;
+    const char *name, *precisions, *arguments;
 } operations[OFL_OPERATION_COUNT] = {
-#define OFL_OPERATION(name, precisions, ...) [OFL_OP_##name] = {#name, precisions},
+#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {#name, precisions, arguments},
 #include <gpu-offload/operations.def>
 #undef OFL_OPERATION
 };
@@ -18,9 +20,9 @@ static const struct {
 /* The sizes of a call as the flop expressions of the table see them. */
 static double table_flops(const struct ofl_call *call)
 {
-    const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
+    const double m = (double)call->m, n = (double)call->n, k = (double)call->k, nrhs = (double)call->nrhs;
     const char side = call->side;
-    (void)m, (void)n, (void)k, (void)side;
+    (void)m, (void)n, (void)k, (void)nrhs, (void)side;
     switch (call->operation) {
 #define OFL_OPERATION(name, precisions, kind, arguments, row_major, flops, ...)                                        \
     case OFL_OP_##name:                                                                                                \
@@ -65,7 +67,7 @@ static double stored_bytes(const struct ofl_buffer *buffer)
     }
     double rows = (double)buffer->rows, columns = (double)buffer->columns;
     double elements = rows * columns;
-    if (buffer->region != OFL_GENERAL) {
+    if (buffer->region == OFL_UPPER || buffer->region == OFL_LOWER) {
         double square = rows < columns ? rows : columns;
         elements = square * (square + 1) / 2;
         /* A trapezoid stores, beyond its square, all of the long side that the triangle opens to. */
@@ -78,16 +80,35 @@ static double stored_bytes(const struct ofl_buffer *buffer)
     return elements * buffer->element_size;
 }
 
-/* The third extent is k where the operation has one, the order of the triangular or symmetric
- * operand where it has a side, else the smaller of the two. */
+static bool is_measured(enum ofl_operation operation)
+{
+    static const bool measured[OFL_OPERATION_COUNT] = {
+#define OFL_OFFLOADED                              false
+#define OFL_MEASURED                               true
+#define OFL_OPERATION(name, precisions, kind, ...) [OFL_OP_##name] = kind,
+#include <gpu-offload/operations.def>
+#undef OFL_OPERATION
+#undef OFL_MEASURED
+#undef OFL_OFFLOADED
+    };
+    return measured[operation];
+}
+
+/* Products of a matrix and a vector (measured only) have two extents.  The third extent is k where the operation has
+ * one, the number of right-hand sides where a factor is only applied, the order of the triangular or symmetric operand
+ * where it has a side, else the smaller of the two. */
 static void find_extents(const struct ofl_call *call, double extent[3])
 {
     double m = (double)(call->m > 0 ? call->m : call->n > 0 ? call->n : 0);
     double n = (double)(call->n > 0 ? call->n : call->m > 0 ? call->m : 0);
     extent[0] = m;
     extent[1] = n;
-    if (call->k > 0) {
+    if (is_measured(call->operation)) {
+        extent[2] = 1;
+    } else if (call->k > 0) {
         extent[2] = (double)call->k;
+    } else if (call->nrhs > 0 && call->operand[0].access == OFL_READ) {
+        extent[2] = (double)call->nrhs;
     } else if (call->side == 'L') {
         extent[2] = m;
     } else if (call->side == 'R') {
@@ -131,16 +152,11 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
     }
 }
 
+/* The rows with LAPACK's info are LAPACK's. */
 enum ofl_library ofl_library_of(enum ofl_operation operation)
 {
-    static const char *const blas[] = {"gemm", "symm", "hemm", "syrk", "herk", "syr2k", "her2k", "trmm", "trsm"};
-    const char *name = ofl_operation_name(operation);
-    for (size_t i = 0; i < sizeof blas / sizeof *blas; i++) {
-        if (strcmp(name, blas[i]) == 0) {
-            return OFL_LIBRARY_BLAS;
-        }
-    }
-    return OFL_LIBRARY_SOLVER;
+    bool lapack = (unsigned)operation < OFL_OPERATION_COUNT && strstr(operations[operation].arguments, " info") != NULL;
+    return lapack ? OFL_LIBRARY_SOLVER : OFL_LIBRARY_BLAS;
 }
 
 const char *ofl_operation_name(enum ofl_operation operation)

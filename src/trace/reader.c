@@ -203,7 +203,7 @@ static bool next_block(struct ofl_trace_reader *reader)
     if (ofl_trace_text_of(&reader->block[0], &first) && first.kind == OFL_TRACE_BLOCK && first.first > offset) {
         size_t copied = read_block(reader, first.first, reader->copy);
         for (size_t i = 1; i < reader->filled && i < copied; i++) {
-            if (memcmp(&reader->block[i], &reader->copy[i], sizeof *reader->block) == 0) {
+            if (memcmp((const char *)&reader->block[i], (const char *)&reader->copy[i], sizeof *reader->block) == 0) {
                 reader->block[i].kind = OFL_TRACE_EMPTY;
             }
         }

@@ -53,7 +53,8 @@ same "temporary folders" '' "$(ls "$TMPDIR")"
 # ---- Measuring ----
 started=$SECONDS
 "$offload" calibrate --quick --device host >out 2>err
-same "status of calibrate; $(head -1 err)" 0 $?
+status=$?
+same "status of calibrate; $(head -1 err)" 0 $status
 holds "calibrate --quick took $((SECONDS - started)) s" [ $((SECONDS - started)) -le 40 ]
 profile=$(sed -n 's/^wrote //p' out)
 same "where the profile is" "$XDG_CONFIG_HOME/gpu-offload" "$(dirname "$profile")"
@@ -68,7 +69,8 @@ same "copies" 2 "$(grep -c '^copy ' "$profile")"
 
 # ---- Showing ----
 "$offload" profile --device host --svg curves.svg >shown 2>err
-same "status of profile; $(head -1 err)" 0 $?
+status=$?
+same "status of profile; $(head -1 err)" 0 $status
 same "dgemm drawn" 1 "$(grep -c '^dgemm: speed over work' shown)"
 same "longest line" 1 "$(awk 'length > 100 { bad = 1 } END { print !bad }' shown)"
 if command -v python3 >/dev/null; then
@@ -91,14 +93,17 @@ cp kept "$profile"
 same "tracing says nothing" '' "$(cat err)"
 same "one trace" 1 "$(find traces -name '*.trace' | wc -l)"
 "$offload" report traces >reported 2>err
-same "status of report; $(head -1 err)" 0 $?
+status=$?
+same "status of report; $(head -1 err)" 0 $status
 same "routines of the report" 4 "$(grep -cE '^  [sdcz]gemm +CPU ' reported)"
 "$offload" estimate --device host traces >estimated 2>err
-same "status of estimate; $(head -1 err)" 0 $?
+status=$?
+same "status of estimate; $(head -1 err)" 0 $status
 same "estimate names the profile" 1 "$(grep -c 'by its profile' estimated)"
 same "estimate counts calls" 1 "$(grep -cE '^  [0-9]+ calls took' estimated)"
 "$offload" estimate --check --device host traces >checked 2>err
-same "status of check; $(head -1 err)" 0 $?
+status=$?
+same "status of check; $(head -1 err)" 0 $status
 # Cut off anywhere, a trace is read as far as it goes.
 trace=$(find traces -name '*.trace')
 for size in 0 100 5000 65536 65900 100000; do

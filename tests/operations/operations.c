@@ -1,18 +1,19 @@
 /* Every operation of operations.def, in every precision, with every combination of
  * flags, run through ofl_device_run and compared with an independent reference.
  *
- *     operations [--device host|cuda] [OPERATION ...]
+ *     operations [--device host|cuda] [OPERATION|exceptional ...]
  *
- * A row of the table without a check_NAME function here does not compile.  Operands
- * end at a page that cannot be read, have guards between rows and ld, and hold NaN
+ * A row of the table without an ofl_check_NAME function (level3.c, lapack.c) does not
+ * link.  Operands end at a page that cannot be read, have guards between rows and ld, and hold NaN
  * wherever BLAS does not read: the other triangle, the diagonal of a unit triangle,
- * C where beta is zero.  Exit 0: all passed.  1: some failed.  77: no such device here. */
+ * C where beta is zero.  The cuda device may decline least squares with more columns than
+ * rows.  Exit 0: all passed.  1: some failed.  77: no such device here. */
 #include "device/device.h"
 #include "base/message.h"
 #include "base/reason.h"
-#include "reference.h"
+#include "checks.h"
 
-#include <float.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 
 struct shape {
     enum ofl_access access;
-    bool triangle;
+    bool triangle, pivots;
     int64_t rows, columns;
 };
 
@@ -32,18 +33,21 @@ typedef bool check_function(const struct ofl_call *call, const struct ofl_matrix
 /* The shapes of each row's operands, from the table. */
 #define LEFT(side)           ((side) == 'L')
 #define NOT_TRANSPOSED(flag) ((flag) == 'N')
+#define MIN(a, b)            ((a) < (b) ? (a) : (b))
+#define MAX(a, b)            ((a) > (b) ? (a) : (b))
 #define OFL_OPERAND(name, access, region, rows, columns)                                                               \
     {                                                                                                                  \
         access, IS_##region, rows, columns                                                                             \
     }
-#define IS_OFL_TRIANGLE true
-#define IS_OFL_GENERAL  false
+#define IS_OFL_TRIANGLE true, false
+#define IS_OFL_GENERAL  false, false
+#define IS_OFL_PIVOTS   false, true
 #define OFL_OPERATION(name, precisions, kind, arguments, row_major, flops, ...)                                        \
     static int shape_##name(const struct ofl_call *call, struct shape *out)                                            \
     {                                                                                                                  \
-        const int64_t m = call->m, n = call->n, k = call->k;                                                           \
+        const int64_t m = call->m, n = call->n, k = call->k, nrhs = call->nrhs;                                        \
         const char side = call->side, trans = call->trans, transa = call->transa, transb = call->transb;               \
-        (void)m, (void)n, (void)k, (void)side, (void)trans, (void)transa, (void)transb;                                \
+        (void)m, (void)n, (void)k, (void)nrhs, (void)side, (void)trans, (void)transa, (void)transb;                    \
         const struct shape shapes[] = {__VA_ARGS__};                                                                   \
         memcpy(out, shapes, sizeof shapes);                                                                            \
         return (int)(sizeof shapes / sizeof *shapes);                                                                  \
@@ -52,99 +56,7 @@ typedef bool check_function(const struct ofl_call *call, const struct ofl_matrix
 #undef OFL_OPERATION
 #undef OFL_OPERAND
 
-static long double epsilon(enum ofl_precision precision)
-{
-    return precision == OFL_S || precision == OFL_C ? FLT_EPSILON : DBL_EPSILON;
-}
-
-/* Compares the elements of the call's region; frees what was expected. */
-static bool compare(const struct ofl_call *call, struct ofl_expected expected, const struct ofl_matrix *actual,
-                    bool triangle)
-{
-    enum ofl_region region = !triangle ? OFL_GENERAL : call->uplo == 'U' ? OFL_UPPER : OFL_LOWER;
-    long double tolerance = 2 * (long double)expected.terms * epsilon(call->precision);
-    bool same = true;
-    for (int64_t j = 0; j < expected.columns; j++) {
-        for (int64_t i = 0; i < expected.rows; i++) {
-            int64_t at = j * expected.rows + i;
-            if (ofl_in_region(region, i, j)) {
-                long double distance = cabsl(ofl_matrix_get(actual, i, j) - expected.value[at]);
-                same = same && distance <= tolerance * expected.bound[at]; /* false for a NaN */
-            }
-        }
-    }
-    ofl_expected_free(&expected);
-    return same;
-}
-
-static bool diagonal_is_real(const struct ofl_matrix *matrix)
-{
-    bool real = true;
-    for (int64_t j = 0; j < matrix->columns; j++) {
-        real = real && cimagl(ofl_matrix_get(matrix, j, j)) == 0;
-    }
-    return real;
-}
-
-static bool check_gemm(const struct ofl_call *call, const struct ofl_matrix *before, const struct ofl_matrix *after)
-{
-    return compare(call, ofl_reference_gemm(call, &before[0], &before[1], &before[2]), &after[2], false);
-}
-
-static bool check_symm(const struct ofl_call *call, const struct ofl_matrix *before, const struct ofl_matrix *after)
-{
-    return compare(call, ofl_reference_symm(call, false, &before[0], &before[1], &before[2]), &after[2], false);
-}
-
-static bool check_hemm(const struct ofl_call *call, const struct ofl_matrix *before, const struct ofl_matrix *after)
-{
-    return compare(call, ofl_reference_symm(call, true, &before[0], &before[1], &before[2]), &after[2], false);
-}
-
-static bool check_syrk(const struct ofl_call *call, const struct ofl_matrix *before, const struct ofl_matrix *after)
-{
-    return compare(call, ofl_reference_syrk(call, false, &before[0], &before[1]), &after[1], true);
-}
-
-static bool check_herk(const struct ofl_call *call, const struct ofl_matrix *before, const struct ofl_matrix *after)
-{
-    return compare(call, ofl_reference_syrk(call, true, &before[0], &before[1]), &after[1], true) &&
-           diagonal_is_real(&after[1]);
-}
-
-static bool check_syr2k(const struct ofl_call *call, const struct ofl_matrix *before, const struct ofl_matrix *after)
-{
-    return compare(call, ofl_reference_syr2k(call, false, &before[0], &before[1], &before[2]), &after[2], true);
-}
-
-static bool check_her2k(const struct ofl_call *call, const struct ofl_matrix *before, const struct ofl_matrix *after)
-{
-    return compare(call, ofl_reference_syr2k(call, true, &before[0], &before[1], &before[2]), &after[2], true) &&
-           diagonal_is_real(&after[2]);
-}
-
-static bool check_trmm(const struct ofl_call *call, const struct ofl_matrix *before, const struct ofl_matrix *after)
-{
-    ofl_value alpha = ofl_scalar_value(call->precision, &call->alpha, false);
-    return compare(call, ofl_reference_triangle(call, alpha, &before[0], &before[1]), &after[1], false);
-}
-
-/* The triangle times the solution is alpha times the right-hand side. */
-static bool check_trsm(const struct ofl_call *call, const struct ofl_matrix *before, const struct ofl_matrix *after)
-{
-    ofl_value alpha = ofl_scalar_value(call->precision, &call->alpha, false);
-    struct ofl_matrix right = ofl_matrix_new(call->precision, before[1].rows, before[1].columns, before[1].rows);
-    for (int64_t j = 0; j < right.columns; j++) {
-        for (int64_t i = 0; i < right.rows; i++) {
-            ofl_matrix_set(&right, i, j, alpha * ofl_matrix_get(&before[1], i, j));
-        }
-    }
-    bool same = compare(call, ofl_reference_triangle(call, 1, &before[0], &after[1]), &right, false);
-    ofl_matrix_free(&right);
-    return same;
-}
-
-#define CHECK_OFL_OFFLOADED(name) check_##name
+#define CHECK_OFL_OFFLOADED(name) ofl_check_##name
 #define CHECK_OFL_MEASURED(name)  NULL
 static const struct row {
     const char *name, *precisions, *arguments;
@@ -158,21 +70,7 @@ static const struct row {
 #undef OFL_OPERATION
 };
 
-static long cases, failures;
-
-static uint64_t random_state = 20;
-
-static long double random_value(void)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (long double)(random_state >> 33) / (long double)(UINT64_C(1) << 30) - 1;
-}
-
-static ofl_value random_element(enum ofl_precision precision)
-{
-    long double real = random_value();
-    return ofl_is_complex(precision) ? CMPLXL(real, random_value()) : (ofl_value)real;
-}
+static long cases, failures, declined;
 
 static bool has_word(const char *arguments, const char *word)
 {
@@ -183,6 +81,17 @@ static bool has_word(const char *arguments, const char *word)
         }
     }
     return false;
+}
+
+static bool is_lapack(const struct row *row)
+{
+    return has_word(row->arguments, "info");
+}
+
+/* What the cuda backend has no routine for. */
+static bool may_decline(const struct row *row, const struct ofl_call *call)
+{
+    return row->operation == OFL_OP_gels && call->m < call->n && strcmp(ofl_device_name(), "cuda") == 0;
 }
 
 static bool hermitian(enum ofl_operation operation)
@@ -198,7 +107,7 @@ static void fill(const struct row *row, const struct ofl_call *call, const struc
     ofl_value nan = ofl_is_complex(call->precision) ? CMPLXL(NAN, NAN) : (ofl_value)NAN;
     for (int64_t j = 0; j < matrix->columns; j++) {
         for (int64_t i = 0; i < matrix->rows; i++) {
-            ofl_value value = random_element(call->precision);
+            ofl_value value = ofl_random_element(call->precision);
             if (solves) { /* well conditioned, with either diagonal */
                 value = i == j ? 2 + value / 2 : value / (ofl_value)matrix->rows;
             }
@@ -228,11 +137,11 @@ static void set_scalar(union ofl_scalar *scalar, enum ofl_precision precision, o
 static void describe_failure(const struct row *row, const struct ofl_call *call, const char *what)
 {
     failures++;
-    printf("%c%s side=%c uplo=%c trans=%c%c%c diag=%c m=%ld n=%ld k=%ld ld=%ld,%ld: %s\n", "sdcz"[call->precision],
-           row -> name, call -> side ? call -> side : '-', call->uplo ? call->uplo : '-',
+    printf("%c%s side=%c uplo=%c trans=%c%c%c diag=%c m=%ld n=%ld k=%ld nrhs=%ld ld=%ld,%ld: %s\n",
+           "sdcz"[call->precision], row -> name, call -> side ? call -> side : '-', call->uplo ? call->uplo : '-',
            call->trans ? call->trans : '-', call->transa ? call->transa : '-', call->transb ? call->transb : '-',
-           call->diag ? call->diag : '-', (long)call->m, (long)call->n, (long)call->k, (long)call->operand[0].ld,
-           (long)call->operand[1].ld, what);
+           call->diag ? call->diag : '-', (long)call->m, (long)call->n, (long)call->k, (long)call->nrhs,
+           (long)call->operand[0].ld, (long)call->operand[1].ld, what);
 }
 
 /* Runs a call whose flags, sizes and scalars are set.  `gap`: how far ld exceeds the rows. */
@@ -244,12 +153,21 @@ static void run_case(const struct row *row, struct ofl_call *call, bool beta_is_
     struct ofl_device_times times;
     const char *problem = NULL;
     call->operands = row->shape(call, shapes);
+    int32_t info = -1;
+    call->info = &info;
     for (int i = 0; i < call->operands; i++) {
         const struct shape *shape = &shapes[i];
-        bool read = shape->access != OFL_ADD || !beta_is_zero;
-        before[i] = ofl_matrix_new(call->precision, shape->rows, shape->columns, shape->rows + gap);
-        after[i] = ofl_matrix_new(call->precision, shape->rows, shape->columns, shape->rows + gap);
-        fill(row, call, shape, &before[i], read);
+        /* Pivots of both widths, in matrices whose elements have that size. */
+        enum ofl_precision precision = !shape->pivots ? call->precision : gap == 0 ? OFL_D : OFL_S;
+        before[i] = ofl_matrix_new(precision, shape->rows, shape->columns, shape->rows + gap);
+        after[i] = ofl_matrix_new(precision, shape->rows, shape->columns, shape->rows + gap);
+        fill(row, call, shape, &before[i], shape->access != OFL_ADD || !beta_is_zero);
+    }
+    if (is_lapack(row)) {
+        ofl_fill_lapack(call, before);
+    }
+    for (int i = 0; i < call->operands; i++) {
+        const struct shape *shape = &shapes[i];
         snapshots[i] = ofl_matrix_snapshot(&before[i]);
         ofl_matrix_restore(&after[i], snapshots[i]);
         call->operand[i] = (struct ofl_buffer){
@@ -257,9 +175,10 @@ static void run_case(const struct row *row, struct ofl_call *call, bool beta_is_
             .rows = shape->rows,
             .columns = shape->columns,
             .ld = shape->rows + gap,
-            .element_size = (uint32_t)ofl_element_size(call->precision),
+            .element_size = (uint32_t)before[i].element_size,
             .access = shape->access,
-            .region = !shape->triangle    ? OFL_GENERAL
+            .region = shape->pivots       ? OFL_PIVOTS
+                      : !shape->triangle  ? OFL_GENERAL
                       : call->uplo == 'U' ? OFL_UPPER
                                           : OFL_LOWER,
         };
@@ -267,15 +186,20 @@ static void run_case(const struct row *row, struct ofl_call *call, bool beta_is_
     uint64_t all_read = 0; /* what may be copied in, and where no triangle is read, what must be */
     bool reads_triangle = false;
     for (int i = 0; i < call->operands; i++) {
-        if (shapes[i].access != OFL_ADD || !beta_is_zero) {
-            all_read += (uint64_t)(shapes[i].rows * shapes[i].columns) * call->operand[i].element_size;
+        if (shapes[i].access != OFL_WRITE && (shapes[i].access != OFL_ADD || !beta_is_zero)) {
+            uint64_t element = shapes[i].pivots ? sizeof(int64_t) : call->operand[i].element_size;
+            all_read += (uint64_t)(shapes[i].rows * shapes[i].columns) * element;
             reads_triangle = reads_triangle || shapes[i].triangle;
         }
     }
     enum ofl_reason reason = ofl_device_supports(call);
     reason = reason == OFL_OK ? ofl_device_run(call, &times) : reason;
-    if (reason != OFL_OK) {
+    if (may_decline(row, call) && reason == OFL_UNSUPPORTED) {
+        declined++;
+    } else if (reason != OFL_OK) {
         problem = ofl_reason_name(reason);
+    } else if (is_lapack(row) && info != 0) {
+        problem = "info is not zero";
     } else if (!row->check(call, before, after)) {
         problem = "wrong result";
     } else if (times.bytes_in > all_read || (!reads_triangle && times.bytes_in != all_read)) {
@@ -311,6 +235,9 @@ static void run_scalars(const struct row *row, struct ofl_call *call)
     bool real_alpha = real || has_word(row->arguments, "real_alpha");
     bool real_beta = real || has_word(row->arguments, "real_beta");
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        if (is_lapack(row) && (turns[i].gap == 0 ? i > 0 || call->n > 200 : call->n > 200 && i > 1)) {
+            continue; /* no scalars: each gap once, and a large size once */
+        }
         const long double *alpha = turns[i].alpha, *beta = turns[i].beta;
         set_scalar(&call->alpha, call->precision, CMPLXL(alpha[0], real_alpha ? 0 : alpha[1]));
         set_scalar(&call->beta, call->precision, CMPLXL(beta[0], real_beta ? 0 : beta[1]));
@@ -330,8 +257,9 @@ static void flag_values(const struct row *row, const char *word, enum ofl_precis
     }
     /* In real precisions calls come with T for C; small letters are for real ones. */
     for (set += strlen(pattern); *set != ' ' && *set != '\0'; set++) {
-        if (*set == 'N' || *set == 'T' || (*set == 'C' && ofl_is_complex(precision))) {
-            *values++ = *set;
+        bool real_only = *set >= 'a';
+        if (*set != '!' && (ofl_is_complex(precision) ? !real_only : *set != 'C')) {
+            *values++ = (char)toupper((unsigned char)*set);
         }
     }
     *values = '\0';
@@ -353,8 +281,15 @@ static void run_flags(const struct row *row, enum ofl_precision precision, int64
     const char *uplos = has_word(row->arguments, "uplo") ? "UL" : "-";
     const char *diags = has_word(row->arguments, "diag") ? "UN" : "-";
     struct ofl_call call = {.operation = row->operation, .precision = precision, .m = m, .n = n};
-    call.k = has_word(row->arguments, "k") ? k : 0;
     call.m = has_word(row->arguments, "m") ? m : 0;
+    call.k = has_word(row->arguments, "k") ? k : 0;
+    call.nrhs = has_word(row->arguments, "nrhs") ? k : 0;
+    if (has_word(row->arguments, "tau") && call.k > 0 && sides[0] == '-') { /* orgqr: no more columns than rows */
+        call.n = MIN(m, n);
+    }
+    if (has_word(row->arguments, "tau")) {
+        call.k = MIN(call.k, MIN(call.m, call.n));
+    }
     for (const char *s = sides; *s != '\0'; s++) {
         for (const char *u = uplos; *u != '\0'; u++) {
             for (const char *d = diags; *d != '\0'; d++) {
@@ -395,8 +330,8 @@ static void run_huge_gap(const struct row *row, enum ofl_precision precision, in
     set_scalar(&call.beta, precision, 0);
     for (int64_t j = 0; j < n; j++) {
         for (int64_t i = 0; i < m; i++) {
-            ofl_matrix_set(&a, i, j, random_element(precision));
-            ofl_matrix_set(&b, i % n, j, random_element(precision));
+            ofl_matrix_set(&a, i, j, ofl_random_element(precision));
+            ofl_matrix_set(&b, i % n, j, ofl_random_element(precision));
         }
     }
     uint32_t size = (uint32_t)ofl_element_size(precision);
@@ -406,7 +341,7 @@ static void run_huge_gap(const struct row *row, enum ofl_precision precision, in
     enum ofl_reason reason = ofl_device_run(&call, NULL);
     const struct ofl_matrix matrices[] = {a, b, c};
     cases++;
-    if (reason != OFL_OK || !check_gemm(&call, matrices, matrices)) {
+    if (reason != OFL_OK || !ofl_check_gemm(&call, matrices, matrices)) {
         describe_failure(row, &call, reason == OFL_OK ? "wrong result" : ofl_reason_name(reason));
     }
     ofl_matrix_free(&a);
@@ -422,7 +357,7 @@ static void run_row(const struct row *row)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             run_flags(row, precision, sizes[i][0], sizes[i][1], sizes[i][2], false);
         }
-        run_flags(row, precision, 5, 601, 3, true); /* several panels of a triangle */
+        run_flags(row, precision, 5, is_lapack(row) ? 270 : 601, 3, true); /* several panels of a triangle */
         if (row->operation == OFL_OP_gemm) {
             run_huge_gap(row, precision, 9);
             run_huge_gap(row, precision, 600);
@@ -458,6 +393,9 @@ int main(int count, char **arguments)
             run_row(&rows[i]);
         }
     }
-    printf("operations: %ld cases on %s, %ld failed\n", cases, ofl_device_name(), failures);
+    if (wanted("exceptional", arguments + first, count - first)) {
+        failures += ofl_run_exceptional(&cases);
+    }
+    printf("operations: %ld cases on %s, %ld failed, %ld declined\n", cases, ofl_device_name(), failures, declined);
     return failures != 0 || cases == 0;
 }

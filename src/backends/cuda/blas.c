@@ -6,9 +6,9 @@
  * never rounds operands to shorter formats.  A handle is used by one thread at a
  * time; calls only queue work, so that this costs nothing.  The workspace comes
  * with each call, so that two streams never share one. */
+#include "blas.h"
 #include "driver.h"
 #include "libraries.h"
-#include "parts.h"
 
 #include <cublas_v2.h>
 #include <ctype.h>
@@ -39,6 +39,10 @@ enum { oldest_release = 12 };
                    int64_t, const T *, const T *, int64_t, const T *, int64_t, T *, int64_t)
 #define TRSM(T)                                                                                                        \
     cublasStatus_t(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t, int64_t,   \
+                   int64_t, const T *, const T *, int64_t, T *, int64_t)
+
+#define GEAM(T)                                                                                                        \
+    cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int64_t, int64_t, const T *, const T *,       \
                    int64_t, const T *, const T *, int64_t, T *, int64_t)
 
 #define SAME(function, ...)                                                                                            \
@@ -73,6 +77,10 @@ SAME(cublasStrsm_v2_64, TRSM(float));
 SAME(cublasDtrsm_v2_64, TRSM(double));
 SAME(cublasCtrsm_v2_64, TRSM(cuComplex));
 SAME(cublasZtrsm_v2_64, TRSM(cuDoubleComplex));
+SAME(cublasSgeam_64, GEAM(float));
+SAME(cublasDgeam_64, GEAM(double));
+SAME(cublasCgeam_64, GEAM(cuComplex));
+SAME(cublasZgeam_64, GEAM(cuDoubleComplex));
 
 typedef __typeof__(GEMM(void)) gemm_function;
 typedef __typeof__(SYMM(void)) symm_function;
@@ -80,6 +88,7 @@ typedef __typeof__(SYRK(void, void)) syrk_function;
 typedef __typeof__(SYR2K(void, void)) syr2k_function;
 typedef __typeof__(TRMM(void)) trmm_function;
 typedef __typeof__(TRSM(void)) trsm_function;
+typedef __typeof__(GEAM(void)) geam_function;
 typedef void routine_function(void);
 
 static struct {
@@ -88,6 +97,7 @@ static struct {
     __typeof__(&cublasSetWorkspace_v2) set_workspace;
     __typeof__(&cublasSetMathMode) set_math_mode;
     routine_function *routines[OFL_OPERATION_COUNT][OFL_PRECISION_COUNT];
+    routine_function *geam[OFL_PRECISION_COUNT];
 } cublas; /* written under library_lock, constant once library_open */
 
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -174,10 +184,36 @@ static cublasStatus_t run_trsm(cublasHandle_t handle, routine_function *routine,
                                       call->m, call->n, &call->alpha, a->address, a->ld, b->address, b->ld);
 }
 
+/* An element of an operand, op() applied: element (row, column) of op(X). */
+static void *element(const struct ofl_buffer *matrix, char trans, int64_t row, int64_t column)
+{
+    int64_t i = trans == 'N' ? row : column, j = trans == 'N' ? column : row;
+    return (char *)matrix->address + ((size_t)j * (size_t)matrix->ld + (size_t)i) * matrix->element_size;
+}
+
+/* cuBLAS has no gemmt: products of block columns, each as long as the triangle is there.  They write a
+ * little of the other triangle, for which the device's copy has room and which is not copied back. */
+static cublasStatus_t run_gemmt(cublasHandle_t handle, routine_function *routine, const struct ofl_call *call)
+{
+    enum { block = 1024 };
+    const struct ofl_buffer *a = &call->operand[0], *b = &call->operand[1], *c = &call->operand[2];
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    for (int64_t first = 0; first < call->n && status == CUBLAS_STATUS_SUCCESS; first += block) {
+        int64_t columns = call->n - first < block ? call->n - first : block;
+        int64_t row = call->uplo == 'U' ? 0 : first;
+        int64_t height = call->uplo == 'U' ? first + columns : call->n - first;
+        status = ((gemm_function *)routine)(handle, transposition(call->transa), transposition(call->transb), height,
+                                            columns, call->k, &call->alpha, element(a, call->transa, row, 0), a->ld,
+                                            element(b, call->transb, 0, first), b->ld, &call->beta,
+                                            element(c, 'N', row, first), c->ld);
+    }
+    return status;
+}
+
 static shape *const shapes[OFL_OPERATION_COUNT] = {
-    [OFL_OP_gemm] = run_gemm,   [OFL_OP_symm] = run_symm, [OFL_OP_hemm] = run_symm,
-    [OFL_OP_syrk] = run_syrk,   [OFL_OP_herk] = run_syrk, [OFL_OP_syr2k] = run_syr2k,
-    [OFL_OP_her2k] = run_syr2k, [OFL_OP_trmm] = run_trmm, [OFL_OP_trsm] = run_trsm,
+    [OFL_OP_gemm] = run_gemm, [OFL_OP_symm] = run_symm,   [OFL_OP_hemm] = run_symm,   [OFL_OP_syrk] = run_syrk,
+    [OFL_OP_herk] = run_syrk, [OFL_OP_syr2k] = run_syr2k, [OFL_OP_her2k] = run_syr2k, [OFL_OP_trmm] = run_trmm,
+    [OFL_OP_trsm] = run_trsm, [OFL_OP_gemmt] = run_gemmt,
 };
 
 static enum ofl_precision precision_of(char letter)
@@ -193,6 +229,12 @@ static void find_routines(void *library)
             snprintf(symbol, sizeof symbol, "cublas%c%s_v2_64", toupper((unsigned char)*letter), rows[operation].name);
             cublas.routines[operation][precision_of(*letter)] = (routine_function *)dlsym(library, symbol);
         }
+    }
+    memcpy(cublas.routines[OFL_OP_gemmt], cublas.routines[OFL_OP_gemm], sizeof cublas.routines[OFL_OP_gemmt]);
+    for (const char *letter = "sdcz"; *letter != '\0'; letter++) {
+        char symbol[48];
+        snprintf(symbol, sizeof symbol, "cublas%cgeam_64", toupper((unsigned char)*letter));
+        cublas.geam[precision_of(*letter)] = (routine_function *)dlsym(library, symbol);
     }
 }
 
@@ -255,12 +297,8 @@ static enum ofl_reason create_handle(int device, cublasHandle_t *handle, char *e
     return reason_of(device, status);
 }
 
-enum ofl_reason ofl_cuda_operation_prepare(int device, enum ofl_operation operation, char *explanation, size_t size)
+enum ofl_reason ofl_cuda_blas_open(int device, char *explanation, size_t size)
 {
-    if (shapes[operation] == NULL) {
-        snprintf(explanation, size, "the cuda backend has no routine for %s", rows[operation].name);
-        return OFL_UNSUPPORTED;
-    }
     pthread_mutex_lock(&library_lock);
     enum ofl_reason reason = library_open ? OFL_OK : open_library(explanation, size);
     library_open = reason == OFL_OK;
@@ -280,28 +318,44 @@ enum ofl_reason ofl_cuda_operation_prepare(int device, enum ofl_operation operat
     return reason;
 }
 
-enum ofl_reason ofl_cuda_operation_supports(int device, const struct ofl_call *call)
+bool ofl_cuda_is_blas(enum ofl_operation operation)
 {
-    if (ofl_cuda_device(device) == NULL) {
-        return OFL_NO_DEVICE;
-    }
+    return shapes[operation] != NULL;
+}
+
+enum ofl_reason ofl_cuda_blas_supports(const struct ofl_call *call)
+{
     return shapes[call->operation] != NULL && cublas.routines[call->operation][call->precision] != NULL
                ? OFL_OK
                : OFL_UNSUPPORTED;
 }
 
 /* As much as cuBLAS's documentation recommends. */
-enum ofl_reason ofl_cuda_operation_workspace(int device, const struct ofl_call *call, size_t *device_bytes,
-                                             size_t *host_bytes)
+size_t ofl_cuda_blas_workspace(int device)
 {
-    (void)call;
-    const struct ofl_cuda_device *it = ofl_cuda_device(device);
-    if (it == NULL) {
-        return OFL_NO_DEVICE;
+    return (size_t)(ofl_cuda_device(device)->capability >= 90 ? 32 : 4) << 20;
+}
+
+/* The device is entered and its handle's lock held. */
+static cublasStatus_t prepare_handle(int device, const struct ofl_cuda_work *work)
+{
+    cublasHandle_t handle = handles[device].handle;
+    cublasStatus_t status = CUBLAS_STATUS_NOT_INITIALIZED;
+    if (handle != NULL) {
+        status = cublas.set_stream(handle, (cudaStream_t)(void *)work->stream); /* resets the workspace */
     }
-    *device_bytes = (size_t)(it->capability >= 90 ? 32 : 4) << 20;
-    *host_bytes = 0;
-    return OFL_OK;
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        status = cublas.set_workspace(handle, work->scratch, work->bytes);
+    }
+    return status;
+}
+
+CUresult ofl_cuda_clear_imaginary_diagonal(const struct ofl_buffer *matrix, CUstream stream)
+{
+    size_t part = matrix->element_size / 2; /* bytes of a real or an imaginary part */
+    return ofl_cuda.cuMemsetD2D32Async((CUdeviceptr)(uintptr_t)matrix->address + part,
+                                       (size_t)(matrix->ld + 1) * matrix->element_size, 0, part / 4,
+                                       (size_t)matrix->rows, stream);
 }
 
 /* BLAS takes the diagonal of a Hermitian matrix as real whatever its imaginary parts hold; cuBLAS 13.1's cher2k
@@ -309,26 +363,17 @@ enum ofl_reason ofl_cuda_operation_workspace(int device, const struct ofl_call *
 static CUresult clear_imaginary_diagonals(const struct ofl_call *call, CUstream stream)
 {
     CUresult result = CUDA_SUCCESS;
-    if (rows[call->operation].name[0] != 'h') {
-        return result;
-    }
-    for (int i = 0; i < call->operands && result == CUDA_SUCCESS; i++) {
-        const struct ofl_buffer *operand = &call->operand[i];
-        if (operand->region != OFL_GENERAL) {
-            size_t part = operand->element_size / 2; /* bytes of a real or an imaginary part */
-            result = ofl_cuda.cuMemsetD2D32Async((CUdeviceptr)(uintptr_t)operand->address + part,
-                                                 (size_t)(operand->ld + 1) * operand->element_size, 0, part / 4,
-                                                 (size_t)operand->rows, stream);
+    for (int i = 0; rows[call->operation].name[0] == 'h' && i < call->operands && result == CUDA_SUCCESS; i++) {
+        if (call->operand[i].region != OFL_GENERAL) {
+            result = ofl_cuda_clear_imaginary_diagonal(&call->operand[i], stream);
         }
     }
     return result;
 }
 
-enum ofl_reason ofl_cuda_operation_run(int device, struct ofl_stream *stream, const struct ofl_call *call,
-                                       void *device_scratch, size_t device_bytes, void *host_scratch, size_t host_bytes)
+enum ofl_reason ofl_cuda_blas_run(int device, const struct ofl_cuda_work *work, const struct ofl_call *call)
 {
-    (void)host_scratch, (void)host_bytes;
-    enum ofl_reason reason = ofl_cuda_operation_supports(device, call);
+    enum ofl_reason reason = ofl_cuda_blas_supports(call);
     if (reason == OFL_OK) {
         reason = ofl_cuda_enter(device);
     }
@@ -336,19 +381,41 @@ enum ofl_reason ofl_cuda_operation_run(int device, struct ofl_stream *stream, co
         return reason;
     }
     pthread_mutex_lock(&handles[device].lock);
-    cublasHandle_t handle = handles[device].handle;
-    cublasStatus_t status = CUBLAS_STATUS_NOT_INITIALIZED;
-    if (handle != NULL) {
-        status = cublas.set_stream(handle, (cudaStream_t)(void *)stream); /* resets the workspace */
-    }
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        status = cublas.set_workspace(handle, device_scratch, device_bytes);
-    }
-    if (status == CUBLAS_STATUS_SUCCESS && clear_imaginary_diagonals(call, (CUstream)(void *)stream) != CUDA_SUCCESS) {
+    cublasStatus_t status = prepare_handle(device, work);
+    if (status == CUBLAS_STATUS_SUCCESS &&
+        clear_imaginary_diagonals(call, (CUstream)(void *)work->stream) != CUDA_SUCCESS) {
         status = CUBLAS_STATUS_EXECUTION_FAILED;
     }
     if (status == CUBLAS_STATUS_SUCCESS) {
-        status = shapes[call->operation](handle, cublas.routines[call->operation][call->precision], call);
+        status =
+            shapes[call->operation](handles[device].handle, cublas.routines[call->operation][call->precision], call);
+    }
+    pthread_mutex_unlock(&handles[device].lock);
+    reason = reason_of(device, status);
+    ofl_cuda_leave();
+    return reason;
+}
+
+/* geam with B = C and beta = 0, the form that cuBLAS documents for working in place of B. */
+enum ofl_reason ofl_cuda_blas_transpose(int device, const struct ofl_cuda_work *work, enum ofl_precision precision,
+                                        const struct ofl_buffer *from, const struct ofl_buffer *to)
+{
+    union ofl_scalar one = {.z = {0, 0}}, zero = {.z = {0, 0}};
+    if (precision == OFL_S || precision == OFL_C) {
+        one.s = 1;
+    } else {
+        one.d = 1;
+    }
+    enum ofl_reason reason = cublas.geam[precision] != NULL ? ofl_cuda_enter(device) : OFL_UNSUPPORTED;
+    if (reason != OFL_OK) {
+        return reason;
+    }
+    pthread_mutex_lock(&handles[device].lock);
+    cublasStatus_t status = prepare_handle(device, work);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        status = ((geam_function *)cublas.geam[precision])(handles[device].handle, CUBLAS_OP_T, CUBLAS_OP_N, to->rows,
+                                                           to->columns, &one, from->address, from->ld, &zero,
+                                                           to->address, to->ld, to->address, to->ld);
     }
     pthread_mutex_unlock(&handles[device].lock);
     reason = reason_of(device, status);

@@ -129,12 +129,28 @@ static void *open_anywhere(const struct wanted *wanted)
     return library != NULL ? library : open_in_wheels(wanted);
 }
 
+/* Libraries whose number lies behind the release of CUDA that they belong to. */
+static const struct {
+    const char *name;
+    int behind;
+} numbers[] = {{"libcusolver", 1}};
+
+static int number_of(const char *name, int release)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (strcmp(numbers[i].name, name) == 0) {
+            return release - numbers[i].behind;
+        }
+    }
+    return release;
+}
+
 static struct wanted want(const char *name, const char *companion, int release)
 {
     struct wanted wanted = {"", ""};
-    snprintf(wanted.file, sizeof wanted.file, "%s.so.%d", name, release);
+    snprintf(wanted.file, sizeof wanted.file, "%s.so.%d", name, number_of(name, release));
     if (companion != NULL) {
-        snprintf(wanted.companion, sizeof wanted.companion, "%s.so.%d", companion, release);
+        snprintf(wanted.companion, sizeof wanted.companion, "%s.so.%d", companion, number_of(companion, release));
     }
     return wanted;
 }
@@ -167,7 +183,7 @@ void *ofl_cuda_library_open(const char *name, const char *companion, int oldest,
     snprintf(explanation, size,
              "%s.so.%d (or down to .%d) was not found in CUDA_HOME, the linker's paths, /usr/local/cuda* or a Python "
              "environment; install it with CUDA, or as NVIDIA's wheel, or set CUDA_HOME",
-             name, supported, oldest);
+             name, number_of(name, supported), number_of(name, oldest));
     *reason = OFL_LIBRARY_MISSING;
     return NULL;
 }

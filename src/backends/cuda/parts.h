@@ -28,7 +28,7 @@ enum ofl_reason ofl_cuda_event_wait(int device, struct ofl_event *event);
 enum ofl_reason ofl_cuda_stream_wait_event(int device, struct ofl_stream *stream, struct ofl_event *event);
 enum ofl_reason ofl_cuda_event_elapsed(int device, struct ofl_event *begin, struct ofl_event *end, double *seconds);
 
-/* blas.c */
+/* operations.c */
 enum ofl_reason ofl_cuda_operation_prepare(int device, enum ofl_operation operation, char *explanation, size_t size);
 enum ofl_reason ofl_cuda_operation_supports(int device, const struct ofl_call *call);
 enum ofl_reason ofl_cuda_operation_workspace(int device, const struct ofl_call *call, size_t *device_bytes,

@@ -40,6 +40,12 @@ typedef void ofl_host_function(void);
 /* The library's routine, NULL if it has none. */
 ofl_host_function *ofl_host_routine(enum ofl_operation operation, enum ofl_precision precision);
 
+/* lapack.c: LAPACK's operations.  Workspace in bytes of device memory; 0 for other operations. */
+bool ofl_host_is_lapack(enum ofl_operation operation);
+enum ofl_reason ofl_host_lapack_supports(const struct ofl_call *call);
+size_t ofl_host_lapack_workspace(const struct ofl_call *call);
+void ofl_host_lapack_run(ofl_host_function *routine, const struct ofl_call *call, void *scratch);
+
 /* operations.c */
 enum ofl_reason ofl_host_operation_prepare(int device, enum ofl_operation operation, char *explanation, size_t size);
 enum ofl_reason ofl_host_operation_supports(int device, const struct ofl_call *call);

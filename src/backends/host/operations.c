@@ -64,16 +64,32 @@ static void run_trxm(ofl_host_function *routine, const struct arguments *a)
                       &a->ld[0], a->at[1], &a->ld[1], 1, 1, 1, 1);
 }
 
+/* A block of columns at a time would do less, but the device's copy has room for the other triangle, which nobody
+ * looks at afterwards. */
+static void run_gemmt(ofl_host_function *routine, const struct arguments *a)
+{
+    struct arguments square = *a;
+    square.m = a->n;
+    run_gemm(routine, &square);
+}
+
+/* The level-3 routines; LAPACK's are in lapack.c. */
 static shape *const shapes[OFL_OPERATION_COUNT] = {
-    [OFL_OP_gemm] = run_gemm,   [OFL_OP_symm] = run_symm, [OFL_OP_hemm] = run_symm,
-    [OFL_OP_syrk] = run_syrk,   [OFL_OP_herk] = run_syrk, [OFL_OP_syr2k] = run_syr2k,
-    [OFL_OP_her2k] = run_syr2k, [OFL_OP_trmm] = run_trxm, [OFL_OP_trsm] = run_trxm,
+    [OFL_OP_gemm] = run_gemm, [OFL_OP_symm] = run_symm,   [OFL_OP_hemm] = run_symm,   [OFL_OP_syrk] = run_syrk,
+    [OFL_OP_herk] = run_syrk, [OFL_OP_syr2k] = run_syr2k, [OFL_OP_her2k] = run_syr2k, [OFL_OP_trmm] = run_trxm,
+    [OFL_OP_trsm] = run_trxm, [OFL_OP_gemmt] = run_gemmt,
 };
+
+/* OpenBLAS has gemmt since 0.3.22 only, so gemm does it. */
+static ofl_host_function *routine_of(const struct ofl_call *call)
+{
+    return ofl_host_routine(call->operation == OFL_OP_gemmt ? OFL_OP_gemm : call->operation, call->precision);
+}
 
 enum ofl_reason ofl_host_operation_prepare(int device, enum ofl_operation operation, char *explanation, size_t size)
 {
     enum ofl_reason reason = ofl_host_usable(device);
-    if (reason == OFL_OK && shapes[operation] == NULL) {
+    if (reason == OFL_OK && shapes[operation] == NULL && !ofl_host_is_lapack(operation)) {
         snprintf(explanation, size, "the host device has no routine for this operation");
         return OFL_UNSUPPORTED;
     }
@@ -86,31 +102,31 @@ enum ofl_reason ofl_host_operation_supports(int device, const struct ofl_call *c
     if (reason != OFL_OK) {
         return reason;
     }
-    if (shapes[call->operation] == NULL) {
+    if (shapes[call->operation] == NULL && !ofl_host_is_lapack(call->operation)) {
         return OFL_UNSUPPORTED;
     }
-    if (ofl_host_routine(call->operation, call->precision) == NULL) {
+    if (routine_of(call) == NULL) {
         return OFL_LIBRARY_MISSING;
     }
-    bool fits = call->m <= INT_MAX && call->n <= INT_MAX && call->k <= INT_MAX;
+    bool fits = call->m <= INT_MAX && call->n <= INT_MAX && call->k <= INT_MAX && call->nrhs <= INT_MAX;
     for (int i = 0; i < call->operands; i++) {
         fits = fits && call->operand[i].ld <= INT_MAX;
     }
-    return fits ? OFL_OK : OFL_TOO_LARGE;
+    return fits ? ofl_host_lapack_supports(call) : OFL_TOO_LARGE;
 }
 
 enum ofl_reason ofl_host_operation_workspace(int device, const struct ofl_call *call, size_t *device_bytes,
                                              size_t *host_bytes)
 {
-    (void)call; /* level 3 needs none */
-    *device_bytes = *host_bytes = 0;
+    *device_bytes = ofl_host_lapack_workspace(call); /* level 3 needs none */
+    *host_bytes = 0;
     return ofl_host_usable(device);
 }
 
 enum ofl_reason ofl_host_operation_run(int device, struct ofl_stream *stream, const struct ofl_call *call,
                                        void *device_scratch, size_t device_bytes, void *host_scratch, size_t host_bytes)
 {
-    (void)stream, (void)device_scratch, (void)device_bytes, (void)host_scratch, (void)host_bytes;
+    (void)stream, (void)host_scratch, (void)host_bytes;
     struct arguments a = {call, (int)call->m, (int)call->n, (int)call->k, {NULL}, {0}};
     enum ofl_reason reason = ofl_host_operation_supports(device, call);
     for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
@@ -125,8 +141,13 @@ enum ofl_reason ofl_host_operation_run(int device, struct ofl_stream *stream, co
     if (reason == OFL_OK) {
         reason = ofl_host_step(device, OFL_HOST_OPERATION, OFL_OPERATION_FAILED);
     }
-    if (reason == OFL_OK) {
-        shapes[call->operation](ofl_host_routine(call->operation, call->precision), &a);
+    if (reason == OFL_OK && ofl_host_is_lapack(call->operation)) {
+        reason = device_bytes >= ofl_host_lapack_workspace(call) ? OFL_OK : OFL_OPERATION_FAILED;
+        if (reason == OFL_OK) {
+            ofl_host_lapack_run(routine_of(call), call, device_scratch);
+        }
+    } else if (reason == OFL_OK) {
+        shapes[call->operation](routine_of(call), &a);
     }
     return reason;
 }

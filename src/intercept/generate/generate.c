@@ -6,124 +6,11 @@
  * intercept/wrapper.h; here is only its shape.  The second output is the table of symbols.
  *
  * A row that the tables do not explain ends the build with a message. */
+#include "table.h"
+
 #include <ctype.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum class { FLAG, SIZE, LEADING, SCALAR, REAL, MATRIX };
-enum interface { FORTRAN, CBLAS };
-enum { MAX_ARGUMENTS = 24, MAX_OPERANDS = 4, MAX_WORD = 32 };
-
-static const struct word {
-    const char *name;
-    enum class class;
-    const char *letters, *field;
-} words[] = {
-#define OFL_ARGUMENT(word, class, letters, field) {#word, class, letters, field},
-#include "arguments.def"
-};
-
-static const struct scheme {
-    enum interface interface;
-    const char *prefix, *suffix;
-    int integer_bytes;
-} schemes[] = {
-#define OFL_NAME(interface, prefix, suffix, integer_bytes) {interface, prefix, suffix, integer_bytes},
-#include "names.def"
-};
-
-static const struct operation {
-    const char *name, *precisions, *kind, *arguments, *row_major, *flops;
-    struct {
-        const char *name, *access, *region, *rows, *columns;
-    } operands[MAX_OPERANDS];
-} operations[] = {
-#define OFL_OPERAND(name, access, region, rows, columns)                                                               \
-    {                                                                                                                  \
-#name, #access, #region, #rows, #columns                                                                       \
-    }
-#define OFL_OPERATION(name, precisions, kind, arguments, row_major, flops, ...)                                        \
-    {#name, precisions, #kind, arguments, row_major, #flops, {__VA_ARGS__}},
-#include <gpu-offload/operations.def>
-};
-
-struct argument {
-    char name[MAX_WORD];
-    char letters[8];
-    const struct word *word;
-};
-
-struct signature {
-    struct argument arguments[MAX_ARGUMENTS];
-    int count;
-};
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static _Noreturn void fail(const char *format, ...)
-{
-    va_list arguments;
-    fputs("generate: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(1);
-}
-
-static const struct word *find_word(const char *name, size_t length)
-{
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (strlen(words[i].name) == length && memcmp(words[i].name, name, length) == 0) {
-            return &words[i];
-        }
-    }
-    return NULL;
-}
-
-static struct signature parse_arguments(const struct operation *operation)
-{
-    struct signature signature = {.count = 0};
-    for (const char *p = operation->arguments; *p != '\0';) {
-        size_t token = strcspn(p, " ");
-        size_t length = strcspn(p, " :");
-        const struct word *word = find_word(p, length);
-        if (word == NULL || signature.count == MAX_ARGUMENTS) {
-            fail("%s: argument '%.*s' is not in arguments.def", operation->name, (int)token, p);
-        }
-        struct argument *argument = &signature.arguments[signature.count++];
-        argument->word = word;
-        snprintf(argument->name, sizeof argument->name, "%s", word->name);
-        if (length < token) {
-            snprintf(argument->letters, sizeof argument->letters, "%.*s", (int)(token - length - 1), p + length + 1);
-        } else {
-            snprintf(argument->letters, sizeof argument->letters, "%s", word->letters);
-        }
-        if (word->class == FLAG && argument->letters[0] == '\0') {
-            fail("%s: '%s' needs its letters, as in %s:NTC", operation->name, word->name, word->name);
-        }
-        p += token + strspn(p + token, " ");
-    }
-    return signature;
-}
-
-static bool is_complex(char precision)
-{
-    return precision == 'c' || precision == 'z';
-}
-
-static bool has(const struct signature *signature, const char *name)
-{
-    for (int i = 0; i < signature->count; i++) {
-        if (strcmp(signature->arguments[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* ---- describe_OP ---- */
 
@@ -134,33 +21,90 @@ static const char *describe_type(const struct argument *argument)
         return "char ";
     case SIZE:
     case LEADING:
+    case LWORK:
         return "int64_t ";
     case SCALAR:
     case REAL:
     case MATRIX:
+    case VECTOR:
+    case PIVOTS:
         return "const void *";
+    case INCREMENT:
+    case WORK:
+    case INFO:
+        break;
     }
     return NULL;
 }
 
+/* Whether describe_OP takes the argument: of a measured operation only flags and sizes are looked at. */
+static bool is_described(const struct operation *operation, const struct argument *argument)
+{
+    if (ofl_table_measured(operation)) {
+        return argument->word->class == FLAG || argument->word->class == SIZE;
+    }
+    return describe_type(argument) != NULL;
+}
+
+/* Checks what the CPU library would report as an error. */
+static void print_legality(const struct argument *argument)
+{
+    const char *name = argument->name, *bound = argument->letters;
+    switch (argument->word->class) {
+    case FLAG:
+        printf("    %s = ofl_flag(%s, \"%s\", precision, &legal);\n", name, name, bound);
+        break;
+    case SIZE:
+        printf("    legal &= %s >= 0", name);
+        printf(bound[0] != '\0' ? " && %s <= (%s);\n" : ";\n", name, bound);
+        break;
+    case LWORK:
+        printf("    legal &= %s >= (%s);\n", name, bound);
+        break;
+    default:
+        break;
+    }
+}
+
+static void print_operand(const struct operation *operation, const struct signature *signature, int index)
+{
+    const char *name = operation->operands[index].name, *region = operation->operands[index].region;
+    const char *rows = operation->operands[index].rows, *access = operation->operands[index].access;
+    char leading[4] = {'l', 'd', (char)tolower((unsigned char)name[0]), '\0'};
+    if (!ofl_table_has(signature, name)) {
+        ofl_table_fail("%s: operand %s is not an argument", operation->name, name);
+    }
+    if (strcmp(region, "OFL_PIVOTS") == 0) {
+        printf("    ofl_pivots(call, %s, integer_bytes, %s, %s);\n", name, access, rows);
+        return;
+    }
+    printf("    ofl_operand(call, %s, ", name);
+    if (isupper((unsigned char)name[0]) && ofl_table_has(signature, leading)) {
+        printf("%s", leading);
+    } else if (islower((unsigned char)name[0])) {
+        printf("MAX(1, %s)", rows); /* a vector */
+    } else {
+        ofl_table_fail("%s: the leading dimension of operand %s is not an argument", operation->name, name);
+    }
+    printf(", %s, %s, %s, %s, &legal);\n", access, strcmp(region, "OFL_TRIANGLE") == 0 ? "ofl_triangle(uplo)" : region,
+           rows, operation->operands[index].columns);
+}
+
 static void print_describe(const struct operation *operation)
 {
-    struct signature signature = parse_arguments(operation);
+    struct signature signature = ofl_table_parse(operation);
     printf("/* Fills `call` from column-major arguments.  OFL_OK, or why the CPU library must have the call. */\n"
            "static enum ofl_reason describe_%s(struct ofl_call *call, enum ofl_precision precision",
            operation->name);
     for (int i = 0; i < signature.count; i++) {
-        printf(", %s%s", describe_type(&signature.arguments[i]), signature.arguments[i].name);
-    }
-    printf(")\n{\n    bool legal = true;\n");
-    for (int i = 0; i < signature.count; i++) {
-        const struct argument *argument = &signature.arguments[i];
-        if (argument->word->class == FLAG) {
-            printf("    %s = ofl_flag(%s, \"%s\", precision, &legal);\n", argument->name, argument->name,
-                   argument->letters);
-        } else if (argument->word->class == SIZE) {
-            printf("    legal &= %s >= 0;\n", argument->name);
+        if (is_described(operation, &signature.arguments[i])) {
+            printf(", %s%s", describe_type(&signature.arguments[i]), signature.arguments[i].name);
         }
+    }
+    printf("%s)\n{\n    bool legal = true;\n",
+           ofl_table_has_class(&signature, PIVOTS) ? ", unsigned integer_bytes" : "");
+    for (int i = 0; i < signature.count; i++) {
+        print_legality(&signature.arguments[i]);
     }
     printf("    *call = (struct ofl_call){.operation = OFL_OP_%s, .precision = precision", operation->name);
     for (int i = 0; i < signature.count; i++) {
@@ -170,6 +114,13 @@ static void print_describe(const struct operation *operation)
         }
     }
     printf("};\n");
+    if (ofl_table_measured(operation)) {
+        printf("    return legal ? OFL_NOT_OFFLOADED : OFL_INVALID_ARGUMENT;\n}\n\n");
+        return;
+    }
+    if (ofl_table_has_class(&signature, LWORK)) {
+        printf("    if (lwork == -1) {\n        return OFL_WORKSPACE_QUERY;\n    }\n");
+    }
     for (int i = 0; i < signature.count; i++) {
         const struct argument *argument = &signature.arguments[i];
         if (argument->word->class == SCALAR || argument->word->class == REAL) {
@@ -178,19 +129,16 @@ static void print_describe(const struct operation *operation)
         }
     }
     for (int i = 0; i < MAX_OPERANDS && operation->operands[i].name != NULL; i++) {
-        const char *name = operation->operands[i].name;
-        char leading[4] = {'l', 'd', (char)tolower((unsigned char)name[0]), '\0'};
-        if (!has(&signature, name) || !has(&signature, leading)) {
-            fail("%s: operand %s or its leading dimension is not an argument", operation->name, name);
-        }
-        printf("    ofl_operand(call, %s, %s, %s, %s, %s, %s, &legal);\n", name, leading, operation->operands[i].access,
-               strcmp(operation->operands[i].region, "OFL_TRIANGLE") == 0 ? "ofl_triangle(uplo)"
-                                                                          : operation->operands[i].region,
-               operation->operands[i].rows, operation->operands[i].columns);
+        print_operand(operation, &signature, i);
     }
-    printf("    return ofl_describe_end(call, legal, ");
-    bool scalars = has(&signature, "alpha");
-    printf("%s);\n}\n\n", scalars ? "precision" : "ofl_real_precision(precision)");
+    const char *alpha = ofl_table_has(&signature, "alpha")        ? "precision"
+                        : ofl_table_has(&signature, "real_alpha") ? "ofl_real_precision(precision)"
+                                                                  : NULL;
+    if (alpha != NULL) {
+        printf("    if (legal && ofl_scalar_is_zero(&call->alpha, %s)) {\n        return OFL_NOTHING_TO_DO;\n    }\n",
+               alpha);
+    }
+    printf("    return ofl_describe_end(call, legal);\n}\n\n");
 }
 
 /* ---- wrappers ---- */
@@ -218,9 +166,17 @@ static const char *wrapper_type(const struct argument *argument, enum interface 
     case REAL:
         return interface == FORTRAN ? "const void *" : real_type(precision);
     case SCALAR:
-        return interface == FORTRAN || is_complex(precision) ? "const void *" : real_type(precision);
+        return interface == FORTRAN || ofl_table_complex(precision) ? "const void *" : real_type(precision);
+    case INCREMENT:
+        return interface == FORTRAN ? "const void *" : "int64_t ";
     case MATRIX:
+    case VECTOR:
+    case LWORK:
         return "const void *";
+    case PIVOTS:
+    case WORK:
+    case INFO:
+        return "void *";
     }
     return NULL;
 }
@@ -245,7 +201,8 @@ static void print_parameters(const struct signature *signature, enum interface i
     }
 }
 
-static void print_forwarded(const struct signature *signature, enum interface interface)
+/* The arguments as they came; `query` replaces those that make a call ask for its workspace. */
+static void print_forwarded(const struct signature *signature, enum interface interface, bool query)
 {
     const char *separator = "";
     if (interface == CBLAS) {
@@ -253,7 +210,9 @@ static void print_forwarded(const struct signature *signature, enum interface in
         separator = ", ";
     }
     for (int i = 0; i < signature->count; i++) {
-        printf("%s%s", separator, signature->arguments[i].name);
+        enum class class = signature->arguments[i].word->class;
+        bool replaced = query && (class == WORK || class == LWORK || class == INFO);
+        printf(replaced ? "%s&query.%s" : "%s%s", separator, signature->arguments[i].name);
         separator = ", ";
     }
     for (int i = 0; interface == FORTRAN && i < signature->count; i++) {
@@ -288,10 +247,19 @@ static void print_described(const struct argument *argument, const char *name, e
         printf("%s%s", interface == CBLAS ? "&" : "", name);
         break;
     case SCALAR:
-        printf("%s%s", interface == CBLAS && !is_complex(precision) ? "&" : "", name);
+        printf("%s%s", interface == CBLAS && !ofl_table_complex(precision) ? "&" : "", name);
+        break;
+    case LWORK:
+        printf("ofl_integer(%s, integer_bytes)", name);
         break;
     case MATRIX:
+    case VECTOR:
+    case PIVOTS:
         printf("%s", name);
+        break;
+    case INCREMENT:
+    case WORK:
+    case INFO:
         break;
     }
 }
@@ -333,6 +301,9 @@ static void print_describe_call(const struct operation *operation, const struct 
     for (int i = 0; i < signature->count; i++) {
         const struct argument *argument = &signature->arguments[i];
         struct row_major_rule rule = {.partner = ""};
+        if (!is_described(operation, argument)) {
+            continue;
+        }
         if (row_major) {
             rule = find_rule(operation, argument->name);
         }
@@ -350,7 +321,7 @@ static void print_describe_call(const struct operation *operation, const struct 
             printf(")");
         }
     }
-    printf(")");
+    printf(ofl_table_has_class(signature, PIVOTS) ? ", integer_bytes)" : ")");
 }
 
 static void print_conjugates(const struct operation *operation, const struct signature *signature)
@@ -362,9 +333,25 @@ static void print_conjugates(const struct operation *operation, const struct sig
     }
 }
 
+/* What is left to do when the device has done a call of LAPACK: info, and work(1), of which only the CPU library
+ * knows what it would be. */
+static void print_verdict(const struct signature *signature, char precision)
+{
+    if (ofl_table_has_class(signature, LWORK)) {
+        printf("                struct ofl_query query;\n"
+               "                ofl_query_begin(&query);\n"
+               "                ((void (*)(");
+        print_parameters(signature, FORTRAN, precision);
+        printf(")) target->function)(");
+        print_forwarded(signature, FORTRAN, true);
+        printf(");\n                ofl_query_end(&query, OFL_%c, work);\n", toupper((unsigned char)precision));
+    }
+    printf("                ofl_integer_write(info, ofl_thread.visit.info, integer_bytes);\n");
+}
+
 static void print_wrapper(const struct operation *operation, const struct scheme *scheme, char precision, int symbol)
 {
-    struct signature signature = parse_arguments(operation);
+    struct signature signature = ofl_table_parse(operation);
     char name[64];
     routine_name(name, sizeof name, scheme, operation, precision);
     bool entry = scheme->integer_bytes == 0; /* see OFL_ENTRY */
@@ -404,7 +391,7 @@ static void print_wrapper(const struct operation *operation, const struct scheme
             separator = ", ";
         }
     }
-    printf(")%s >= ofl_flops_floor) {\n", is_complex(precision) ? " * 4" : "");
+    printf(")%s >= ofl_flops_floor) {\n", ofl_table_complex(precision) ? " * 4" : "");
     if (scheme->interface == CBLAS) {
         print_conjugates(operation, &signature);
     }
@@ -419,19 +406,20 @@ static void print_wrapper(const struct operation *operation, const struct scheme
         print_describe_call(operation, &signature, FORTRAN, precision, false);
         printf(";\n");
     }
-    printf("            if (ofl_consider(&ofl_symbols[%d], target, __builtin_return_address(0), reason)) {\n           "
-           "     return;\n            }\n"
-           "        }\n    }\n    ((void (*)(",
-           symbol);
+    printf("            if (ofl_consider(&ofl_symbols[%d], target, __builtin_return_address(0), reason)) {\n", symbol);
+    if (ofl_table_has_class(&signature, INFO)) {
+        print_verdict(&signature, precision);
+    }
+    printf("                return;\n            }\n        }\n    }\n    ((void (*)(");
     print_parameters(&signature, scheme->interface, precision);
     printf(")) target->function)(");
-    print_forwarded(&signature, scheme->interface);
+    print_forwarded(&signature, scheme->interface, false);
     printf(");\n    OFL_TELL_UNWINDING();\n    ofl_leave(&ofl_symbols[%d], outermost);\n}\n\n", symbol);
 }
 
 static void print_flops(const struct operation *operation)
 {
-    struct signature signature = parse_arguments(operation);
+    struct signature signature = ofl_table_parse(operation);
     printf("static inline double flops_%s(", operation->name);
     const char *separator = "";
     for (int i = 0; i < signature.count; i++) {
@@ -450,10 +438,13 @@ static void print_flops(const struct operation *operation)
 static void for_each_routine(void (*print)(const struct operation *, const struct scheme *, char, int))
 {
     int symbol = 0;
-    for (size_t i = 0; i < COUNT(operations); i++) {
-        for (const char *precision = operations[i].precisions; *precision != '\0'; precision++) {
-            for (size_t j = 0; j < COUNT(schemes); j++) {
-                print(&operations[i], &schemes[j], *precision, symbol++);
+    for (size_t i = 0; i < ofl_table_operation_count; i++) {
+        struct signature signature = ofl_table_parse(&ofl_table_operations[i]);
+        for (const char *precision = ofl_table_operations[i].precisions; *precision != '\0'; precision++) {
+            for (size_t j = 0; j < ofl_table_scheme_count; j++) {
+                if (ofl_table_schemes[j].interface == FORTRAN || !ofl_table_has_class(&signature, INFO)) {
+                    print(&ofl_table_operations[i], &ofl_table_schemes[j], *precision, symbol++);
+                }
             }
         }
     }
@@ -486,13 +477,13 @@ int main(int argc, char **argv)
 {
     const char *what = argc == 3 ? argv[1] : "";
     if (argc == 3 && freopen(argv[2], "w", stdout) == NULL) {
-        fail("%s cannot be written", argv[2]);
+        ofl_table_fail("%s cannot be written", argv[2]);
     }
     if (strcmp(what, "wrappers") == 0) {
         printf("/* Generated by src/intercept/generate; do not edit. */\n#include \"intercept/wrapper.h\"\n\n");
-        for (size_t i = 0; i < COUNT(operations); i++) {
-            print_flops(&operations[i]);
-            print_describe(&operations[i]);
+        for (size_t i = 0; i < ofl_table_operation_count; i++) {
+            print_flops(&ofl_table_operations[i]);
+            print_describe(&ofl_table_operations[i]);
         }
         for_each_routine(print_wrapper);
     } else if (strcmp(what, "symbols") == 0) {
@@ -504,7 +495,7 @@ int main(int argc, char **argv)
         printf("};\nconst unsigned ofl_symbol_count = sizeof ofl_symbols / sizeof *ofl_symbols;\n"
                "_Atomic unsigned ofl_settled[sizeof ofl_symbols / sizeof *ofl_symbols];\n");
     } else {
-        fail("usage: generate wrappers|symbols FILE");
+        ofl_table_fail("usage: generate wrappers|symbols FILE");
     }
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -11,6 +11,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* Its calls of its own routines must not reach a library of the program's with other integers. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { load_mode = RTLD_NOW | RTLD_LOCAL };
+#else
+enum { load_mode = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND };
+#endif
+
 struct cublasContext {
     bool stream, workspace, mode;
     void *library;
@@ -24,7 +31,7 @@ EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
     if (*handle == NULL || context == NULL) {
         return CUBLAS_STATUS_NOT_INITIALIZED;
     }
-    (*handle)->library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    (*handle)->library = dlopen("libopenblas.so.0", load_mode);
     return (*handle)->library != NULL ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
@@ -167,13 +174,34 @@ typedef const void *data;
         return CUBLAS_STATUS_SUCCESS;                                                                                  \
     }
 
+/* The transpose of A, as the backend asks for it: in place of B, which counts for nothing. */
+#define GEAM(L, T)                                                                                                     \
+    EXPORT cublasStatus_t cublas##L##geam_64(                                                                          \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n,               \
+        const T *alpha, const T *a, int64_t lda, const T *beta, const T *b, int64_t ldb, T *c, int64_t ldc)            \
+    {                                                                                                                  \
+        if (handle == NULL || !handle->stream || transa != CUBLAS_OP_T || transb != CUBLAS_OP_N || b != c ||           \
+            ldb != ldc || *(const real_##L *)alpha != 1 || *(const real_##L *)beta != 0) {                             \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                                        \
+        }                                                                                                              \
+        for (int64_t j = 0; j < n; j++) {                                                                              \
+            for (int64_t i = 0; i < m; i++) {                                                                          \
+                c[j * ldc + i] = a[i * lda + j];                                                                       \
+            }                                                                                                          \
+        }                                                                                                              \
+        return CUBLAS_STATUS_SUCCESS;                                                                                  \
+    }
+typedef float real_S, real_C;
+typedef double real_D, real_Z;
+
 #define EACH(L, l, T)                                                                                                  \
     GEMM(L, l, T)                                                                                                      \
     SYMM(L, l, symm, T)                                                                                                \
     SYRK(L, l, syrk, T, T)                                                                                             \
     SYR2K(L, l, syr2k, T, T)                                                                                           \
     TRMM(L, l, T)                                                                                                      \
-    TRSM(L, l, T)
+    TRSM(L, l, T)                                                                                                      \
+    GEAM(L, T)
 #define HERMITIAN(L, l, T, R)                                                                                          \
     SYMM(L, l, hemm, T)                                                                                                \
     SYRK(L, l, herk, T, R)                                                                                             \

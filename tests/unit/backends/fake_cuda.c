@@ -246,6 +246,12 @@ EXPORT CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value,
     return stream == NULL || (height > 1 && pitch < 4 * width) ? CUDA_ERROR_INVALID_VALUE : current();
 }
 
+EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream)
+{
+    memset((void *)to, value, bytes);
+    return stream == NULL ? CUDA_ERROR_INVALID_VALUE : current();
+}
+
 EXPORT CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *how, CUstream stream)
 {
     if (how->srcPitch > max_pitch || how->dstPitch > max_pitch || how->srcPitch < how->WidthInBytes ||

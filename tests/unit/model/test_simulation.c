@@ -225,30 +225,19 @@ static void test_short_program_never_starts(void **state)
     }
 }
 
-/* A library of the device that is needed later is decided on its own. */
+/* A library of a running device that is needed for the first time is decided on its own, by its own cost. */
 static void test_second_library(void **state)
 {
     (void)state;
     new_world(5);
-    device_not_started();
-    struct ofl_work product = timed_work(10, 0.2), solver = timed_work(0.1, 0.01);
-    /* Any operation of the other library; if the table has none yet there is nothing to test. */
-    int operation = 0;
-    while (operation < OFL_OPERATION_COUNT && ofl_library_of((enum ofl_operation)operation) != OFL_LIBRARY_SOLVER) {
-        operation++;
-    }
-    assert_int_equal(run(&product), OFL_OK);
-    assert_close(world.paid, 1.25);
-    if (operation == OFL_OPERATION_COUNT) {
-        skip();
-    }
-    solver.operation = (enum ofl_operation)operation;
+    memset(world.situation.library_loaded, 0, sizeof world.situation.library_loaded);
+    struct ofl_work work = timed_work(0.1, 0.01);
     int waited = 0;
-    while (run(&solver) == OFL_NOT_STARTED) {
+    while (run(&work) == OFL_NOT_STARTED) {
         waited++;
     }
     assert_int_equal(waited, 5); /* 0.09 s each: the sixth reaches 2 * 0.25 s */
-    assert_close(world.paid, 1.5);
+    assert_close(world.paid, 0.25);
 }
 
 /* --- Learning --- */

@@ -111,7 +111,7 @@ static void test_extents_measure_flops(void **state)
         for (int i = 0; i < 4; i++) {
             int64_t size = 500 << i;
             struct ofl_call call = {.operation = (enum ofl_operation)operation, .precision = OFL_D, .side = 'L'};
-            call.m = call.n = call.k = size;
+            call.m = call.n = call.k = call.nrhs = size;
             call.uplo = 'U', call.transa = call.transb = call.trans = 'N';
             struct ofl_work work;
             ofl_work_from_call(&call, &work);
@@ -182,7 +182,8 @@ static void test_names(void **state)
     assert_int_equal(ofl_precision_letter(OFL_PRECISION_COUNT), '?');
     assert_true(ofl_operation_has(OFL_OP_gemm, OFL_S) && !ofl_operation_has(OFL_OP_herk, OFL_S));
     assert_int_equal(ofl_library_of(OFL_OP_gemm), OFL_LIBRARY_BLAS);
-    assert_int_equal(ofl_library_of(OFL_OPERATION_COUNT), OFL_LIBRARY_SOLVER);
+    assert_int_equal(ofl_library_of(OFL_OP_gemmt), OFL_LIBRARY_BLAS);
+    assert_int_equal(ofl_library_of(OFL_OP_potrf), OFL_LIBRARY_SOLVER);
 }
 
 const struct CMUnitTest work_tests[] = {

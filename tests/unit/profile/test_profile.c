@@ -104,6 +104,9 @@ static void test_unusable_files(void **state)
     snprintf(path, sizeof path, "%s/x", folder);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         FILE *file = fopen(path, "w");
+        if (file == NULL) {
+            abort();
+        }
         fputs(texts[i], file);
         fclose(file);
         assert_int_equal(ofl_profile_load(path, &here, &found, why, sizeof why), OFL_PROFILE_REFUSED);
@@ -117,6 +120,9 @@ static void test_unusable_files(void **state)
     assert_int_equal(ofl_profile_load(path, &here, &found, why, sizeof why), OFL_PROFILE_REFUSED);
     unlink(path);
     FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        abort();
+    }
     assert_int_equal(ftruncate(fileno(file), 1 << 30), 0);
     fclose(file);
     assert_int_equal(ofl_profile_load(path, &here, &found, why, sizeof why), OFL_PROFILE_REFUSED);

@@ -23,6 +23,9 @@ static char *good_trace(size_t *length)
     *length = (size_t)status.st_size;
     char *data = malloc(*length);
     FILE *file = fopen(path, "rb");
+    if (file == NULL || data == NULL) {
+        abort();
+    }
     assert_int_equal(fread(data, 1, *length, file), *length);
     fclose(file);
     remove_folder(folder);
@@ -153,6 +156,9 @@ void test_folder(void **state)
     assert_non_null(strstr(explanation, "no traces"));
     snprintf(path, sizeof path, "%s/x.trace", folder);
     FILE *file = fopen(path, "wb");
+    if (file == NULL) {
+        abort();
+    }
     fputs("something else", file);
     fclose(file);
     char **paths = ofl_trace_list(folder, &count, explanation, sizeof explanation);

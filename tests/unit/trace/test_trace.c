@@ -12,6 +12,9 @@ void make_folder(char path[64])
 void remove_folder(const char *path)
 {
     DIR *entries = opendir(path);
+    if (entries == NULL) {
+        abort();
+    }
     for (struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
         char file[512];
         snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
@@ -77,13 +80,20 @@ struct ofl_trace_record *read_folder(const char *folder, size_t *count, size_t *
         struct ofl_trace_record *records = ofl_trace_read_all(reader, &more);
         assert_non_null(records);
         assert_int_equal(ofl_trace_damaged(reader), 0);
-        all = realloc(all, (*count + more + 1) * sizeof *all);
+        struct ofl_trace_record *both = realloc(all, (*count + more + 1) * sizeof *all);
+        if (both == NULL) {
+            abort();
+        }
+        all = both;
         memcpy(all + *count, records, more * sizeof *all);
         *count += more;
         free(records);
         ofl_trace_close(reader);
     }
     ofl_trace_free_list(paths, *files);
+    if (all == NULL) {
+        abort(); /* the folder has at least one trace */
+    }
     qsort(all, *count, sizeof *all, by_start);
     for (size_t i = 0; i < *count; i++) {
         assert_true(all[i].kind == OFL_TRACE_CALL && all[i].flops == 3.0 * (double)all[i].start);

@@ -1,0 +1,77 @@
+#!/bin/bash
+# Decisions of whole programs on the host device: told to be slow at copying, quick at computing or short of
+# memory, with profiles that are right and wrong.
+# shellcheck source=tests/cli/harness.sh
+source "$(dirname "$(readlink -f "$0")")/harness.sh"
+export XDG_CACHE_HOME=$work/cache
+profile=$("$offload" profile --device host 2>&1 | sed -n 's/.*there is no profile \(.*\);.*/\1/p')
+mkdir -p "$(dirname "$profile")"
+
+# claim CPU DEVICE COPY START: a profile of this machine with these speeds.
+claim() {
+    cat >"$profile" <<PROFILE
+gpu-offload profile 1
+start $4
+copy in pageable 0 $3
+copy out pageable 0 $3
+curve cpu dgemm
+point 1e6 $1
+curve device dgemm
+point 1e6 $2
+end
+PROFILE
+}
+
+# runs CALLS ORDER OPTION...: runs the program; sets device and cpu to the calls that ran there.
+runs() {
+    local calls=$1 order=$2
+    shift 2
+    rm -f summary
+    "$offload" run --device host --summary-file "$work/summary" "$@" "$clients/cli_repeat" "$calls" "$order" >out 2>err
+    local status=$?
+    same "$* $calls calls: results; $(head -1 err)" 42 $status
+    device=$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)
+    cpu=$(awk '$1 == "dgemm" && $2 == "cpu" { print $3 }' summary)
+    device=${device:-0} cpu=${cpu:-0}
+}
+
+# A profile that makes each level's answer clear: 2 times as fast goes from level 3 on.  The program is short, so that
+# what it learns changes nothing: the first call decides.
+for level in 1 2 3 4 5 6 7 8 9 10; do
+    claim 1e9 2.01e9 1e15 0
+    runs 1 200 --level $level
+    same "twice as fast, level $level" "$([ $level -ge 3 ] && echo 1 || echo 0)" "$device"
+done
+
+# The start must pay first: 16 million flops save 16 ms each by the claim, and 2 * 0.05 s are needed.
+claim 1e9 1e12 1e12 0.05
+runs 4 200 --level 5
+same "a short program does not start the device" 0 "$device"
+same "and runs on the CPU" 4 "$cpu"
+
+# The profile praises the device, which is a thousand times slower than it says: left within 20 calls.
+claim 1e8 1e12 1e12 0
+runs 100 128 --host-copy-rate 10000000
+[ "$device" -ge 1 ] && [ "$device" -le 20 ]
+same "a device with slow copies is left within 20 calls ($device)" 0 $?
+same "all calls" 100 $((device + cpu))
+
+# The profile says that the CPU is a thousand times faster than it can be: learned on the CPU, then the device.
+claim 1e13 1e12 1e12 0
+runs 100 200
+[ "$device" -ge 80 ]
+same "a CPU that is slower than claimed is left within 20 calls ($device)" 0 $?
+
+# Not enough memory: every call runs, on the CPU.
+claim 1e9 1e12 1e12 0
+runs 10 200 --host-memory 100000
+same "no room on the device" 10 "$cpu"
+
+# Nothing that a profile says changes results.
+for speeds in '1e-300 1e300' '1e300 1e-300' '1 1'; do
+    # shellcheck disable=SC2086 # two words
+    claim $speeds 1e9 0
+    runs 5 128
+    same "all calls with $speeds" 5 $((device + cpu))
+done
+finish

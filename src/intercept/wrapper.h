@@ -265,4 +265,5 @@ void ofl_pivots(struct ofl_call *call, const void *address, unsigned integer_byt
                 int64_t rows);
 bool ofl_scalar_is_zero(const union ofl_scalar *scalar, enum ofl_precision precision);
 enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal);
+bool ofl_scalar_overlaps(const struct ofl_call *call, const void *scalar);
 #endif

@@ -58,6 +58,12 @@ if "$cc" -O1 "$here/jumps.c" -o jumps -lblas; then
     calls=$(GPU_OFFLOAD_SUMMARY=summary "$command" run --device host --force ./jumps)
     check jumps test "$calls" = "$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)"
 fi
+if "$cc" -O1 "$here/scalars.c" -o scalars -lblas; then
+    ./scalars >expected
+    "$command" run --device host --force ./scalars >got
+    check scalars cmp expected got
+fi
+
 if "${CXX:-c++}" -O1 "$here/throws.cc" -o throws -lblas -lpthread; then
     rm -f summary
     calls=$(GPU_OFFLOAD_SUMMARY=summary "$command" run --device host --force ./throws)

@@ -138,7 +138,16 @@ static void print_describe(const struct operation *operation)
         printf("    if (legal && ofl_scalar_is_zero(&call->alpha, %s)) {\n        return OFL_NOTHING_TO_DO;\n    }\n",
                alpha);
     }
-    printf("    return ofl_describe_end(call, legal);\n}\n\n");
+    printf("    enum ofl_reason reason = ofl_describe_end(call, legal);\n");
+    for (int i = 0; i < signature.count; i++) {
+        const struct argument *argument = &signature.arguments[i];
+        if (argument->word->class == SCALAR || argument->word->class == REAL) {
+            printf(
+                "    if (reason == OFL_OK && ofl_scalar_overlaps(call, %s)) {\n        reason = OFL_OVERLAP;\n    }\n",
+                argument->name);
+        }
+    }
+    printf("    return reason;\n}\n\n");
 }
 
 /* ---- wrappers ---- */

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OFL_DEVICE_ABI     1
+#define OFL_DEVICE_ABI     2
 #define OFL_BACKEND_SYMBOL "ofl_backend"
 
 enum ofl_reason {
@@ -170,6 +170,7 @@ struct ofl_backend {
     enum ofl_reason (*event_destroy)(int device, struct ofl_event *event);
     enum ofl_reason (*event_record)(int device, struct ofl_stream *stream, struct ofl_event *event);
     enum ofl_reason (*event_wait)(int device, struct ofl_event *event);
+    enum ofl_reason (*event_done)(int device, struct ofl_event *event, bool *done); /* does not wait */
     enum ofl_reason (*stream_wait_event)(int device, struct ofl_stream *stream, struct ofl_event *event);
     enum ofl_reason (*event_elapsed)(int device, struct ofl_event *begin, struct ofl_event *end, double *seconds);
 

@@ -8,7 +8,9 @@
 #define OFL_DEVICE_DEVICE_H
 #include <gpu-offload/device.h>
 
-/* How long the parts of one piece of work took, seconds, and what was moved, bytes. */
+/* How long the parts of one piece of work took, seconds, and what was moved, bytes.  Where they overlap, compute is
+ * what was left to compute when the last operand had arrived, and copy_out what was left after that: the sum is the
+ * time of the whole. */
 struct ofl_device_times {
     double wait, copy_in, compute, copy_out;
     uint64_t bytes_in, bytes_out;

@@ -5,16 +5,21 @@
 
 enum { OFL_EXPLANATION_SIZE = 512 };
 
-/* The boundaries of a call's phases on the stream. */
-enum ofl_mark { OFL_MARK_BEGIN, OFL_MARK_COPIED_IN, OFL_MARK_COMPUTED, OFL_MARK_COPIED_OUT, OFL_MARK_COUNT };
+/* Steps that a call may be cut into, see tiles.h. */
+enum { OFL_MOST_STEPS = 20 };
+
+/* The boundaries of a call's phases: its begin, the last copy in, the last operation. */
+enum ofl_mark { OFL_MARK_BEGIN, OFL_MARK_COPIED_IN, OFL_MARK_COMPUTED, OFL_MARK_COUNT };
 
 /* The started device.  Written by the thread that starts it, before the state becomes OFL_OK;
  * constant afterwards. */
 struct ofl_started {
     const struct ofl_backend *backend;
     int device;
-    struct ofl_device_properties properties; /* asking the driver may take longer than a small call */
-    struct ofl_stream *stream;
+    struct ofl_device_properties properties;   /* asking the driver may take longer than a small call */
+    struct ofl_stream *stream;                 /* operations, and the copies of calls that are not cut */
+    struct ofl_stream *in_stream, *out_stream; /* copies of the others */
+    struct ofl_event *arrived, *computed[OFL_MOST_STEPS];
     struct ofl_event *mark[OFL_MARK_COUNT];
 };
 

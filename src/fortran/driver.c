@@ -40,12 +40,9 @@ enum filter {
     PREPROCESS  /* run the preprocessor on one file */
 };
 
-static bool keeps(const struct driver *driver, enum filter filter, enum ofl_fc_class class)
+/* `translated`: the file of the command has been translated, and preprocessed before that. */
+static bool keeps(enum filter filter, enum ofl_fc_class class, bool translated)
 {
-    bool changed = false;
-    for (size_t i = 0; i < driver->job_count; i++) {
-        changed |= driver->jobs[i].changed;
-    }
     switch (class) {
     case OFL_FC_INPUT:
     case OFL_FC_LANGUAGE:
@@ -65,7 +62,7 @@ static bool keeps(const struct driver *driver, enum filter filter, enum ofl_fc_c
     case OFL_FC_DEPENDENCY_FILE:
     case OFL_FC_DEPENDENCY_TARGET:
     case OFL_FC_DEPENDENCY_DETAIL:
-        return !changed && filter != LINK_ALL; /* else the preprocessor has written them */
+        return filter == PREPROCESS || (!translated && filter != LINK_ALL); /* the preprocessor writes them */
     default:
         return true;
     }
@@ -143,7 +140,8 @@ static struct ofl_words build_words(const struct driver *driver, enum filter fil
     struct ofl_words words = host_words(driver);
     const char *language = NULL;
     bool changed = false;
-    bool launches = only != NULL ? only->launches : driver->job_count > 0 && driver->jobs[0].launches;
+    const struct job *source = only != NULL ? only : driver->job_count > 0 ? &driver->jobs[0] : NULL;
+    bool launches = source != NULL && source->launches, translated = source != NULL && source->changed;
     for (size_t i = 0; i < driver->command.item_count; i++) {
         const struct ofl_fc_item *item = &driver->command.items[i];
         const struct job *job = job_of(driver, item);
@@ -162,7 +160,7 @@ static struct ofl_words build_words(const struct driver *driver, enum filter fil
             continue; /* below */
         } else if (is_old_standard(driver, item) && launches) {
             ofl_words_add(&words, "-std=f2018"); /* type(*), dimension(..) */
-        } else if (keeps(driver, filter, item->class)) {
+        } else if (keeps(filter, item->class, translated)) {
             add_item(&words, driver, item);
         }
     }
@@ -345,11 +343,16 @@ static int translate_all(struct driver *driver, const bool *wanted)
         struct job *job = &driver->jobs[i];
         const char *preprocessed = NULL;
         int step = 0;
-        if (!wanted[i]) {
+        bool learn = !wanted[i] && driver->command.device != OFL_FC_NO_DEVICE && i + 1 < driver->job_count;
+        if (!wanted[i] && (!learn || access(job->input->argument, R_OK) != 0)) {
             continue;
         }
         if (job->input->preprocess && (preprocessed = preprocess(driver, job, &step)) == NULL) {
             status = step;
+            continue;
+        }
+        if (learn) {
+            ofl_translator_learn(&translator, job->input, preprocessed);
             continue;
         }
         struct ofl_translation translation = ofl_translate(&translator, job->input, preprocessed);

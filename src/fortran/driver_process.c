@@ -146,6 +146,7 @@ static void not_started(const char *program)
 
 int ofl_exec(const struct ofl_words *words)
 {
+    block_signals(SIG_UNBLOCK);
     execvp(words->items[0], words->items);
     not_started(words->items[0]);
     return 1;

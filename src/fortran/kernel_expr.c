@@ -169,6 +169,12 @@ struct ofl_kernel_variable *ofl_kernel_variable(struct ofl_kernel_builder *build
                           name->text);
         return NULL;
     }
+    bool number = symbol->type.kind_of == OFL_TYPE_INTEGER || symbol->type.kind_of == OFL_TYPE_REAL;
+    if (number && symbol->type.kind == 0) {
+        ofl_kernel_refuse(builder, use->span, "'%s', whose kind comes from a module that is not in this command,",
+                          name->text);
+        return NULL;
+    }
     if (ofl_c_type(symbol->type.kind_of, symbol->type.kind) == NULL) {
         ofl_kernel_refuse(builder, use->span, "'%s', which is neither integer nor real(4) or real(8),", name->text);
         return NULL;

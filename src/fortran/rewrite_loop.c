@@ -73,6 +73,19 @@ static void require_intrinsic(struct loop *loop, const char *name, struct ofl_sp
     }
 }
 
+/* The kind of a variable as the outer block writes it: `kind(x)`; its number where `kind` means something else. */
+static const char *kind_text(struct loop *loop, const struct ofl_ident *variable)
+{
+    struct ofl_arena *arena = loop->rewriter->arena;
+    const struct ofl_symbol *taken = ofl_scope_find(loop->scope, ofl_name_of(arena, "kind", 4));
+    const struct ofl_symbol *symbol = ofl_scope_find(loop->scope, variable->name);
+    if (taken != NULL && !OFL_HAS(taken, INTRINSIC) && symbol != NULL && symbol->typed && symbol->type.kind != 0) {
+        return ofl_arena_format(arena, "%d", symbol->type.kind);
+    }
+    require_intrinsic(loop, "kind", variable->span);
+    return ofl_arena_format(arena, "kind(%s)", variable->name->text);
+}
+
 /* ---- Indices ---- */
 
 /* The limit as the loop statement names it: a literal itself, else a variable that gets its value in the outer block.
@@ -97,10 +110,11 @@ static struct control index_control(struct loop *loop, const struct ofl_index *i
     loop->outer.at = loop->inner.at = index->span.begin;
     if (loop->loop->index_type != NULL) {
         const char *type = flat(loop, loop->loop->index_type->span);
+        require_intrinsic(loop, "kind", index->span);
         ofl_line_add(&loop->outer, "%s, parameter :: %sz%u = 0", type, loop->p, number);
         ofl_line_add(&loop->outer, "integer, parameter :: %sk%u = kind(%sz%u)", loop->p, number, loop->p, number);
     } else {
-        ofl_line_add(&loop->outer, "integer, parameter :: %sk%u = kind(%s)", loop->p, number, name);
+        ofl_line_add(&loop->outer, "integer, parameter :: %sk%u = %s", loop->p, number, kind_text(loop, &index->ident));
     }
     ofl_line_add(&loop->inner, "integer(%sk%u) :: %s", loop->p, number, name);
     control.first = limit_name(loop, index->lower, "first", number);
@@ -142,8 +156,8 @@ static const char *type_text(struct loop *loop, const struct ofl_symbol *symbol,
     if (type_word(type->kind_of) == NULL) {
         return type->spec == NULL ? NULL : flat(loop, type->spec->span);
     }
-    require_intrinsic(loop, "kind", span);
-    ofl_line_add(&loop->outer, "integer, parameter :: %sk_%s = kind(%s)", p, name, name);
+    const struct ofl_ident ident = {symbol->name, span};
+    ofl_line_add(&loop->outer, "integer, parameter :: %sk_%s = %s", p, name, kind_text(loop, &ident));
     if (type->kind_of != OFL_TYPE_CHARACTER) {
         return ofl_arena_format(arena, "%s(%sk_%s)", type_word(type->kind_of), p, name);
     }
@@ -460,7 +474,6 @@ void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *s
                              "a do concurrent that shares its last statement with another loop; end each with end do");
         return;
     }
-    require_intrinsic(&loop, "kind", do_loop->header);
 
     unsigned count = 0;
     for (const struct ofl_index *index = do_loop->indices; index != NULL; index = index->next) {

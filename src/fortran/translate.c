@@ -293,6 +293,19 @@ static struct ofl_translation finish(struct translation *translation)
     return result;
 }
 
+void ofl_translator_learn(struct ofl_translator *translator, const struct ofl_fc_item *input, const char *preprocessed)
+{
+    struct ofl_diagnostics dropped;
+    struct ofl_parse_options options = translator->command->parse;
+    const struct ofl_source *source = load(translator, input, preprocessed);
+    if (source != NULL) {
+        options.form = input->form;
+        ofl_diag_start(&dropped, &translator->sources, translator->arena);
+        struct ofl_file *file = ofl_parse(source, &options, &translator->sources, &dropped);
+        ofl_scopes_build(file, translator->modules, &dropped);
+    }
+}
+
 struct ofl_translation ofl_translate(struct ofl_translator *translator, const struct ofl_fc_item *input,
                                      const char *preprocessed)
 {
@@ -308,6 +321,7 @@ struct ofl_translation ofl_translate(struct ofl_translator *translator, const st
     find_loops(&translation, translation.file->units);
     if (translation.count == 0 && !translation.hidden) {
         /* What was found in the text is none of our business. */
+        ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
         return (struct ofl_translation){.result = OFL_TRANSLATE_UNCHANGED};
     }
     if (translation.diagnostics.errors == 0) {

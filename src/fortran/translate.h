@@ -33,6 +33,10 @@ struct ofl_translator {
 void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc_command *command,
                           struct ofl_arena *arena);
 
+/* Learns the modules of a file that has no loops of its own, for the files behind it.  What it cannot read, it leaves
+ * to the host compiler. */
+void ofl_translator_learn(struct ofl_translator *translator, const struct ofl_fc_item *input, const char *preprocessed);
+
 /* `preprocessed` is the path of the preprocessor's output, or NULL where the file is read itself. */
 struct ofl_translation ofl_translate(struct ofl_translator *translator, const struct ofl_fc_item *input,
                                      const char *preprocessed);

@@ -10,7 +10,10 @@ end module
 program localities
 use kinds
 implicit none
+integer :: three(3)
 call all(4, 'abcde')
+call named_kind(three, 3)
+if (any(three /= [4, 5, 6])) error stop 8
 print *, 'ok'
 contains
 subroutine all(n, text)
@@ -73,3 +76,14 @@ subroutine all(n, text)
   deallocate(list)
 end subroutine
 end program
+subroutine named_kind(a, n)
+  implicit none
+  integer, intent(in) :: n
+  integer, intent(inout) :: a(n)
+  integer :: kind, i, t
+  kind = 3
+  do concurrent (i = 1:kind) local(t)
+    t = kind + i
+    a(i) = t
+  end do
+end subroutine

@@ -112,7 +112,8 @@ static bool may_be_ours(const char *name)
 static unsigned lane_in(const struct ofl_symbol *symbol, void **slot)
 {
     uintptr_t value = (uintptr_t)__atomic_load_n(slot, __ATOMIC_ACQUIRE), lanes = (uintptr_t)symbol->lanes;
-    bool within = symbol->lanes != NULL && value >= lanes && value - lanes < OFL_LANES_PER_SYMBOL * OFL_LANE_BYTES;
+    bool within =
+        symbol->lanes != NULL && value >= lanes && value - lanes < (size_t)OFL_LANES_PER_SYMBOL * OFL_LANE_BYTES;
     return within ? (unsigned)((value - lanes) / OFL_LANE_BYTES) + 1 : 0;
 }
 

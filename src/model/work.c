@@ -9,10 +9,13 @@
 #define MIN(a, b)            ((a) < (b) ? (a) : (b))
 #define MAX(a, b)            ((a) > (b) ? (a) : (b))
 
+enum { OFL_MEASURED, OFL_OFFLOADED };
+
 static const struct {
     const char *name, *precisions, *arguments;
+    int kind;
 } operations[OFL_OPERATION_COUNT] = {
-#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {#name, precisions, arguments},
+#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {#name, precisions, arguments, kind},
 #include <gpu-offload/operations.def>
 #undef OFL_OPERATION
 };
@@ -118,7 +121,7 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
     };
     find_extents(call, out->extent);
     double flops = table_flops(call) * (is_complex(call->precision) ? 4 : 1);
-    bool sizes = call->m >= 0 && call->n >= 0 && call->k >= 0;
+    bool sizes = call->m >= 0 && call->n >= 0 && call->k >= 0 && call->nrhs >= 0;
     out->flops = sizes && flops > 0 && isfinite(flops) ? flops : 0;
     bool untouched = beta_is_zero(call);
     for (int i = 0; i < call->operands && i < OFL_MAX_OPERANDS; i++) {
@@ -138,8 +141,7 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
 /* The rows with LAPACK's info are LAPACK's. */
 enum ofl_library ofl_library_of(enum ofl_operation operation)
 {
-    bool lapack = (unsigned)operation < OFL_OPERATION_COUNT && strstr(operations[operation].arguments, " info") != NULL;
-    return lapack ? OFL_LIBRARY_SOLVER : OFL_LIBRARY_BLAS;
+    return ofl_operation_takes(operation, "info") ? OFL_LIBRARY_SOLVER : OFL_LIBRARY_BLAS;
 }
 
 const char *ofl_operation_name(enum ofl_operation operation)
@@ -166,6 +168,25 @@ double ofl_precision_bytes(enum ofl_precision precision)
 {
     static const double bytes[OFL_PRECISION_COUNT] = {4, 8, 8, 16};
     return (unsigned)precision < OFL_PRECISION_COUNT ? bytes[precision] : 0;
+}
+
+bool ofl_operation_takes(enum ofl_operation operation, const char *word)
+{
+    size_t length = strlen(word);
+    const char *at = (unsigned)operation < OFL_OPERATION_COUNT ? operations[operation].arguments : "";
+    while (*at != '\0') {
+        size_t n = strcspn(at, " ");
+        if (strcspn(at, ": ") == length && memcmp(at, word, length) == 0) {
+            return true;
+        }
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+bool ofl_operation_offloaded(enum ofl_operation operation)
+{
+    return (unsigned)operation < OFL_OPERATION_COUNT && operations[operation].kind == OFL_OFFLOADED;
 }
 
 bool ofl_operation_has(enum ofl_operation operation, enum ofl_precision precision)

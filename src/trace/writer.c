@@ -448,7 +448,7 @@ void ofl_trace_describe(const struct ofl_call *call, struct ofl_trace_record *ou
         .predicted_device = -1,
         .m = call->m,
         .n = call->n,
-        .k = call->k,
+        .k = call->k != 0 ? call->k : call->nrhs,
         .operation = (uint16_t)call->operation,
         .precision = (uint8_t)call->precision,
         .side = call->side,

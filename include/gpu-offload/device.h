@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OFL_DEVICE_ABI     1
+#define OFL_DEVICE_ABI     2
 #define OFL_BACKEND_SYMBOL "ofl_backend"
 
 enum ofl_reason {
@@ -81,10 +81,11 @@ union ofl_scalar {
 
 /* LAPACK's verdict in device memory, all zero before the operation.  The first word is info as
  * LAPACK defines it, with the operands as LAPACK leaves them: a backend sets it only where it keeps
- * that contract to the letter.  The others are for routines that tell of a singular or indefinite
- * matrix in their own way: where one of them is not zero the results are thrown away, and the CPU library
- * does the call. */
-enum { OFL_INFO_LAPACK, OFL_INFO_OTHERS, OFL_INFO_WORDS = 4 };
+ * that contract to the letter.  The second is a claim, by getrf and potrf only: info as LAPACK defines
+ * it, but the core has to verify that the operands are as LAPACK leaves them.  The others are for routines that
+ * tell of a singular or indefinite matrix in their own way.  Where one of them is not zero, or a claim is not
+ * right, the results are thrown away, and the CPU library does the call. */
+enum { OFL_INFO_LAPACK, OFL_INFO_CLAIM, OFL_INFO_OTHERS, OFL_INFO_WORDS = 5 };
 
 /* One library call, brought to one form: column-major, capital flags, 64-bit
  * sizes, in real precisions 'T' where the caller said 'C'.  Fields that the
@@ -169,6 +170,7 @@ struct ofl_backend {
     enum ofl_reason (*event_destroy)(int device, struct ofl_event *event);
     enum ofl_reason (*event_record)(int device, struct ofl_stream *stream, struct ofl_event *event);
     enum ofl_reason (*event_wait)(int device, struct ofl_event *event);
+    enum ofl_reason (*event_done)(int device, struct ofl_event *event, bool *done); /* does not wait */
     enum ofl_reason (*stream_wait_event)(int device, struct ofl_stream *stream, struct ofl_event *event);
     enum ofl_reason (*event_elapsed)(int device, struct ofl_event *begin, struct ofl_event *end, double *seconds);
 

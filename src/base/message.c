@@ -1,5 +1,6 @@
 /* Messages on standard error, if it is still the one the process was started with. */
 #include "base/message.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -27,7 +28,9 @@ static bool error_stream_unchanged(void)
 
 static void print(const char *text, size_t length)
 {
+    struct ofl_quiet_writes quiet;
     int saved = errno;
+    ofl_quiet_writes_begin(&quiet);
     while (length > 0 && error_stream_unchanged()) {
         ssize_t written = write(STDERR_FILENO, text, length);
         if (written < 0 && errno == EINTR) {
@@ -39,6 +42,7 @@ static void print(const char *text, size_t length)
         text += written;
         length -= (size_t)written;
     }
+    ofl_quiet_writes_end(&quiet);
     errno = saved;
 }
 

@@ -1,7 +1,9 @@
 /* Keeping the program's signals away from threads that are not the program's. */
 #include "base/signals.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <time.h>
 
 void ofl_signals_block(sigset_t *before)
 {
@@ -12,4 +14,38 @@ void ofl_signals_block(sigset_t *before)
         sigdelset(&blocked, faults[i]);
     }
     pthread_sigmask(SIG_SETMASK, &blocked, before);
+}
+
+static void write_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGPIPE);
+    sigaddset(set, SIGXFSZ);
+}
+
+void ofl_quiet_writes_begin(struct ofl_quiet_writes *quiet)
+{
+    sigset_t ours;
+    write_signals(&ours);
+    sigpending(&quiet->pending);
+    pthread_sigmask(SIG_BLOCK, &ours, &quiet->before);
+}
+
+/* Both signals are sent to the thread that writes: what is pending now and was not before is ours to take. */
+void ofl_quiet_writes_end(const struct ofl_quiet_writes *quiet)
+{
+    static const int numbers[] = {SIGPIPE, SIGXFSZ};
+    const struct timespec at_once = {0, 0};
+    int saved = errno;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        sigset_t one, now;
+        sigemptyset(&one);
+        sigaddset(&one, numbers[i]);
+        sigpending(&now);
+        if (sigismember(&now, numbers[i]) == 1 && sigismember(&quiet->pending, numbers[i]) == 0) {
+            sigtimedwait(&one, NULL, &at_once);
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &quiet->before, NULL);
+    errno = saved;
 }

@@ -8,4 +8,12 @@
  * thread, and around calls of libraries that make some.  Restore with pthread_sigmask(SIG_SETMASK, before, NULL);
  * signals that arrived meanwhile are delivered then. */
 void ofl_signals_block(sigset_t *before);
+
+/* Around writes of ours to files that the user named or opened: a reader that has left (SIGPIPE) and a file that may
+ * not grow (SIGXFSZ) are errors for us to report, not signals for the program to die of. */
+struct ofl_quiet_writes {
+    sigset_t before, pending;
+};
+void ofl_quiet_writes_begin(struct ofl_quiet_writes *quiet);
+void ofl_quiet_writes_end(const struct ofl_quiet_writes *quiet);
 #endif

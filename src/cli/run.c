@@ -19,7 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LIBRARY "libgpuoffload.so"
+#define LIBRARY       "libgpuoffload.so"
+#define ROOT_VARIABLE "GPU_OFFLOAD_ROOT_PID" /* read by src/intercept/summary.c */
 
 enum { OPTION_HELP = 1, OPTION_SETTING = 1000, OPTION_NO = 2000 };
 
@@ -173,6 +174,27 @@ static int export_settings(const char **given)
     return status;
 }
 
+/* The process that is started writes the summary file itself; its children write FILE.PID.  This process becomes
+ * the program, so the number is ours.  A run inside a run that names no file of its own leaves that as it is. */
+static int export_root(const char **given)
+{
+    const char *file = getenv("GPU_OFFLOAD_SUMMARY"), *root = getenv(ROOT_VARIABLE);
+    char number[32];
+    bool own_file = false;
+    for (size_t i = 0; i < ofl_setting_count; i++) {
+        own_file |= given[i] != NULL && strcmp(ofl_setting_table[i].variable, "GPU_OFFLOAD_SUMMARY") == 0;
+    }
+    if (file == NULL || *file == '\0' || (root != NULL && *root != '\0' && !own_file)) {
+        return -1;
+    }
+    snprintf(number, sizeof number, "%ld", (long)getpid());
+    if (setenv(ROOT_VARIABLE, number, 1) != 0) {
+        ofl_message("run: cannot set %s: %s", ROOT_VARIABLE, strerror(errno));
+        return OFL_EXIT_FAILED;
+    }
+    return -1;
+}
+
 /* ---- The preload ---- */
 
 /* Whether the list, separated by blanks and colons, has the item. */
@@ -308,6 +330,9 @@ int ofl_cli_run(int argc, char **argv)
         return OFL_EXIT_USAGE;
     }
     status = export_settings(given);
+    if (status < 0) {
+        status = export_root(given);
+    }
     if (status < 0 && preload_wanted(argv[optind])) {
         status = export_preload();
     }

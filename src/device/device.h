@@ -8,7 +8,9 @@
 #define OFL_DEVICE_DEVICE_H
 #include <gpu-offload/device.h>
 
-/* How long the parts of one piece of work took, seconds, and what was moved, bytes. */
+/* How long the parts of one piece of work took, seconds, and what was moved, bytes.  Where they overlap, compute is
+ * what was left to compute when the last operand had arrived, and copy_out what was left after that: the sum is the
+ * time of the whole. */
 struct ofl_device_times {
     double wait, copy_in, compute, copy_out;
     uint64_t bytes_in, bytes_out;
@@ -17,6 +19,10 @@ struct ofl_device_times {
 /* Loads and starts the backend once; later calls return the same answer.  OFL_DISABLED for
  * --device none, OFL_FORKED in a child of the process that had started it.  Any thread. */
 enum ofl_reason ofl_device_start(void);
+
+/* The backend that the setting `auto` means in this process: "cuda" unless somebody says otherwise before the first
+ * start.  `backend` is not copied. */
+void ofl_device_prefer(const char *backend);
 
 /* OFL_OK while a started device is usable; else why not (OFL_NOT_STARTED before the first start).
  * Never starts anything; a few nanoseconds. */

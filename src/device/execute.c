@@ -1,20 +1,21 @@
-/* Running one call on the device: copy in, compute, copy out.
+/* Running one call on the device: copy in, compute, copy out, through the pipeline.
  *
  * The whole call is one unit.  Until everything has succeeded nothing is written
- * that the CPU path would read: an output that the operation also reads, and every
- * triangle, arrives in a staging area in host memory and is then put into its place
- * by plain memory copies, which cannot fail.  An output that is only written may be
- * copied straight to its place: after a failure the CPU computes all of it.  LAPACK's
- * results are all staged and looked at first (lapack.c).  After a failure the
- * stream is drained, so that nothing arrives later.
+ * that the CPU path would read: an output that the operation also reads arrives in
+ * a staging area in host memory and is then put into its place by plain memory
+ * copies, which cannot fail.  An output that is only written goes straight to its
+ * place: after a failure the CPU computes all of it.  LAPACK's results are all staged
+ * and looked at first (lapack.c).  After a failure the streams are drained, so that
+ * nothing arrives later.
  *
  * One call runs at a time; `turn` guards everything that is static here. */
 #include "device/internal.h"
 #include "device/descriptors.h"
 #include "device/lapack.h"
+#include "device/pool.h"
 #include "device/scratch.h"
 #include "device/stack.h"
-#include "device/transfer.h"
+#include "device/tiles.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -29,6 +30,7 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
  * middle of its thread's own call is sent away. */
 static _Thread_local volatile bool inside;
 static struct ofl_scratch scratch;
+static struct ofl_step steps[OFL_MOST_STEPS];
 static _Atomic uint64_t cached_bytes; /* scratch.device_bytes, for readers without the lock */
 
 /* Where everything of a call lies. */
@@ -39,7 +41,6 @@ struct plan {
     size_t device_offset[OFL_MAX_OPERANDS], host_offset[OFL_MAX_OPERANDS];
     size_t device_bytes, host_bytes; /* in all */
     size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
-    size_t pack_offset;
     size_t info_offset, host_info_offset; /* LAPACK's: OFL_INFO_WORDS words */
 };
 
@@ -113,8 +114,7 @@ static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
     plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
                     (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
     /* LAPACK's results are looked at before any of them is committed. */
-    plan->staged[i] = plan->written[i] && (is_lapack(call) || plan->read[i] || operand->region != OFL_GENERAL ||
-                                           ofl_operand_is_packed(operand));
+    plan->staged[i] = plan->written[i] && (is_lapack(call) || plan->read[i]);
     plan->copy_of[i] = -1;
     plan->call.operand[i].ld = operand->rows;
     if (operand->region == OFL_PIVOTS) {
@@ -134,7 +134,6 @@ static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 
 static enum ofl_reason make_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
 {
-    bool packs = false;
     memset(plan, 0, sizeof *plan);
     if (call->operands < 1 || call->operands > OFL_MAX_OPERANDS || nothing_to_do(call)) {
         return OFL_NOTHING_TO_DO;
@@ -144,7 +143,6 @@ static enum ofl_reason make_plan(const struct ofl_started *started, const struct
         if (!plan_operand(call, i, plan)) {
             return OFL_TOO_LARGE;
         }
-        packs = packs || (plan->read[i] && ofl_operand_is_packed(&call->operand[i]));
     }
     enum ofl_reason reason = started->backend->operation_supports(started->device, &plan->call);
     if (reason == OFL_OK) {
@@ -155,7 +153,6 @@ static enum ofl_reason make_plan(const struct ofl_started *started, const struct
         return reason;
     }
     if (!reserve(plan->work_bytes, &plan->device_bytes, &plan->work_offset) ||
-        !reserve(packs ? OFL_PACK_BYTES : 0, &plan->host_bytes, &plan->pack_offset) ||
         !reserve(plan->host_work_bytes, &plan->host_bytes, &plan->host_work_offset)) {
         return OFL_TOO_LARGE;
     }
@@ -175,11 +172,6 @@ static void *device_at(size_t offset)
 static void *host_at(size_t offset)
 {
     return scratch.host == NULL ? NULL : (char *)scratch.host + offset;
-}
-
-static enum ofl_reason record(const struct ofl_started *started, enum ofl_mark mark)
-{
-    return started->backend->event_record(started->device, started->stream, started->mark[mark]);
 }
 
 static enum ofl_reason get_memory(const struct ofl_started *started, const struct plan *plan)
@@ -216,84 +208,156 @@ static enum ofl_reason copy_pivots_in(const struct ofl_started *started, const s
 }
 
 /* All words zero. */
-static enum ofl_reason prepare_info(const struct ofl_started *started, struct plan *plan)
+static enum ofl_reason prepare_info(const struct ofl_started *started, const struct plan *plan)
 {
     size_t bytes = OFL_INFO_WORDS * sizeof(int32_t);
-    plan->call.info = device_at(plan->info_offset);
     memset(host_at(plan->host_info_offset), 0, bytes);
     return copy_plain_in(started, plan->call.info, host_at(plan->host_info_offset), bytes);
 }
 
-static enum ofl_reason copy_in(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
-                               struct ofl_device_times *times)
-{
-    enum ofl_reason reason = record(started, OFL_MARK_BEGIN);
-    for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
-        plan->call.operand[i].address = device_at(plan->device_offset[i]);
-        if (plan->read[i] && call->operand[i].region == OFL_PIVOTS) {
-            reason = copy_pivots_in(started, call, plan, i, times);
-        } else if (plan->read[i] && plan->copy_of[i] < 0) {
-            reason = ofl_copy_operand_in(started, &call->operand[i], plan->call.operand[i].address,
-                                         host_at(plan->pack_offset), &times->bytes_in);
-        }
-    }
-    if (reason == OFL_OK && is_lapack(call)) {
-        reason = prepare_info(started, plan);
-    }
-    return reason == OFL_OK ? record(started, OFL_MARK_COPIED_IN) : reason;
-}
-
-static enum ofl_reason compute(const struct ofl_started *started, const struct plan *plan)
-{
-    enum ofl_reason reason =
-        started->backend->operation_run(started->device, started->stream, &plan->call, device_at(plan->work_offset),
-                                        plan->work_bytes, host_at(plan->host_work_offset), plan->host_work_bytes);
-    return reason == OFL_OK ? record(started, OFL_MARK_COMPUTED) : reason;
-}
-
-static enum ofl_reason copy_out(const struct ofl_started *started, const struct ofl_call *call, const struct plan *plan,
-                                struct ofl_device_times *times)
+/* Pivots and info, which the pipeline does not know: they go over the stream of the operations. */
+static enum ofl_reason lapack_in(const struct ofl_started *started, const struct ofl_call *call,
+                                 const struct plan *plan, struct ofl_device_times *times)
 {
     enum ofl_reason reason = OFL_OK;
+    for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
+        if (plan->read[i] && call->operand[i].region == OFL_PIVOTS) {
+            reason = copy_pivots_in(started, call, plan, i, times);
+        }
+    }
+    return reason == OFL_OK ? prepare_info(started, plan) : reason;
+}
+
+static enum ofl_reason lapack_out(const struct ofl_started *started, const struct ofl_call *call,
+                                  const struct plan *plan, struct ofl_device_times *times)
+{
+    enum ofl_reason reason =
+        copy_plain_out(started, host_at(plan->host_info_offset), plan->call.info, OFL_INFO_WORDS * sizeof(int32_t));
     for (int i = 0; i < call->operands && reason == OFL_OK; i++) {
         if (plan->written[i] && call->operand[i].region == OFL_PIVOTS) {
             size_t bytes = (size_t)call->operand[i].rows * sizeof(int64_t);
             reason = copy_plain_out(started, host_at(plan->host_offset[i]), plan->call.operand[i].address, bytes);
             times->bytes_out += bytes;
-        } else if (plan->written[i] && plan->staged[i]) {
-            reason = ofl_copy_operand_out_staged(started, &call->operand[i], plan->call.operand[i].address,
-                                                 host_at(plan->host_offset[i]), &times->bytes_out);
-        } else if (plan->written[i]) {
-            reason = ofl_copy_operand_out(started, &call->operand[i], plan->call.operand[i].address, &times->bytes_out);
         }
     }
-    if (reason == OFL_OK && is_lapack(call)) {
-        reason =
-            copy_plain_out(started, host_at(plan->host_info_offset), plan->call.info, OFL_INFO_WORDS * sizeof(int32_t));
+    return reason;
+}
+
+/* Where everything lies, once there is memory. */
+static void make_layout(const struct ofl_call *call, struct plan *plan, struct ofl_layout *layout)
+{
+    *layout = (struct ofl_layout){.call = call, .device = &plan->call};
+    plan->call.info = is_lapack(call) ? device_at(plan->info_offset) : NULL;
+    for (int i = 0; i < call->operands; i++) {
+        plan->call.operand[i].address = device_at(plan->device_offset[i]);
+        layout->read[i] = plan->read[i];
+        layout->written[i] = plan->written[i];
+        layout->copy_of[i] = plan->copy_of[i];
+        layout->target[i] = call->operand[i];
+        if (plan->staged[i]) {
+            layout->target[i].address = host_at(plan->host_offset[i]);
+            layout->target[i].ld = call->operand[i].rows;
+            layout->locked[i] = scratch.host_is_locked;
+        }
     }
-    return reason == OFL_OK ? record(started, OFL_MARK_COPIED_OUT) : reason;
+}
+
+/* Whether the device can do the tiles with the memory that the whole has. */
+static bool can_run(const struct ofl_started *started, const struct plan *plan, int count)
+{
+    const struct ofl_backend *backend = started->backend;
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < steps[i].calls; j++) {
+            const struct ofl_call *tile = &steps[i].call[j];
+            size_t bytes = 0, host_bytes = 0;
+            if (ofl_operation_prepare(started, tile->operation) != OFL_OK ||
+                backend->operation_supports(started->device, tile) != OFL_OK ||
+                backend->operation_workspace(started->device, tile, &bytes, &host_bytes) != OFL_OK ||
+                bytes > plan->work_bytes || host_bytes > plan->host_work_bytes) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Everything up to the staging areas; *cut tells whether the streams of copies were used. */
+static enum ofl_reason run_steps(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
+                                 struct ofl_device_times *times, bool *cut)
+{
+    struct ofl_layout layout;
+    struct ofl_pipeline pipeline = {.started = started,
+                                    .steps = 1,
+                                    .step = steps,
+                                    .scratch = device_at(plan->work_offset),
+                                    .scratch_bytes = plan->work_bytes,
+                                    .host_scratch = host_at(plan->host_work_offset),
+                                    .host_scratch_bytes = plan->host_work_bytes,
+                                    .timed = true};
+    make_layout(call, plan, &layout);
+    int count = ofl_tiles(&layout, steps);
+    *cut = count > 1 && can_run(started, plan, count);
+    if (*cut) {
+        pipeline.steps = count;
+    } else {
+        ofl_whole(&layout, steps);
+    }
+    enum ofl_reason reason =
+        started->backend->event_record(started->device, started->stream, started->mark[OFL_MARK_BEGIN]);
+    if (reason == OFL_OK && is_lapack(call)) {
+        reason = lapack_in(started, call, plan, times);
+    }
+    if (reason == OFL_OK) {
+        reason = ofl_pipeline_run(&pipeline);
+        times->bytes_in += pipeline.bytes_in;
+        times->bytes_out += pipeline.bytes_out;
+    }
+    return reason == OFL_OK && is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
+}
+
+/* Waits until nothing is under way. */
+static enum ofl_reason drain(const struct ofl_started *started, bool cut)
+{
+    struct ofl_stream *const streams[] = {started->stream, started->in_stream, started->out_stream};
+    enum ofl_reason first = OFL_OK;
+    for (int i = 0; i < (cut ? 3 : 1); i++) {
+        enum ofl_reason reason = started->backend->stream_wait(started->device, streams[i]);
+        first = first == OFL_OK ? reason : first;
+    }
+    return first;
+}
+
+/* The pivots that a call has returned, NULL where it returns none.  False where they are no rows of the matrix. */
+static bool find_pivots(const struct ofl_call *call, const struct plan *plan, const int64_t **pivots)
+{
+    *pivots = NULL;
+    for (int i = 0; i < call->operands; i++) {
+        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS) {
+            *pivots = host_at(plan->host_offset[i]);
+            return ofl_pivots_valid(&call->operand[i], call->operand[0].rows, *pivots);
+        }
+    }
+    return true;
 }
 
 /* Everything has arrived in the staging areas.  Whether it is LAPACK's answer; then *info is its verdict. */
 static enum ofl_reason check_results(const struct ofl_call *call, const struct plan *plan, int32_t *info)
 {
     const int32_t *words = host_at(plan->host_info_offset);
+    const void *factor = host_at(plan->host_offset[0]);
+    const int64_t *pivots;
+    bool good = find_pivots(call, plan, &pivots);
     *info = words[OFL_INFO_LAPACK];
     for (int i = OFL_INFO_OTHERS; i < OFL_INFO_WORDS; i++) {
-        if (words[i] != 0) {
-            return OFL_EXCEPTIONAL_VALUES;
-        }
+        good = good && words[i] == 0;
     }
-    for (int i = 0; i < call->operands; i++) {
-        if (plan->written[i] && call->operand[i].region == OFL_PIVOTS &&
-            !ofl_pivots_valid(&call->operand[i], call->operand[0].rows, host_at(plan->host_offset[i]))) {
-            return OFL_EXCEPTIONAL_VALUES;
-        }
+    if (good && words[OFL_INFO_CLAIM] != 0) {
+        *info = words[OFL_INFO_CLAIM];
+        good = ofl_lapack_verify(call, *info, factor, pivots);
+    } else if (good && *info == 0 && plan->written[0]) {
+        return ofl_lapack_check_factor(call, factor);
     }
-    if (*info != 0) {
-        return *info > 0 ? OFL_OK : OFL_OPERATION_FAILED;
-    }
-    return plan->written[0] ? ofl_lapack_check_factor(call, host_at(plan->host_offset[0])) : OFL_OK;
+    return *info < 0 ? OFL_OPERATION_FAILED : good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }
 
 static double now(void)
@@ -303,49 +367,60 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void commit(const struct ofl_call *call, const struct plan *plan, struct ofl_device_times *times)
+/* The diagonal of a unit triangle is not stored: what is left is a triangle of one row and column less. */
+static void commit_operand(const struct ofl_call *call, const struct ofl_buffer *operand, const char *staging)
 {
-    double begin = now();
+    struct ofl_buffer to = *operand;
+    size_t pitch = (size_t)operand->rows * operand->element_size;
+    if (operand->region != OFL_GENERAL && call->diag == 'U') {
+        bool lower = operand->region == OFL_LOWER;
+        to.address = (char *)to.address + (lower ? 1 : (size_t)to.ld) * to.element_size;
+        staging += lower ? to.element_size : pitch;
+        to.rows--;
+        to.columns--;
+    }
+    ofl_host_scatter(&to, staging, pitch);
+}
+
+static void commit(const struct ofl_call *call, const struct plan *plan)
+{
     for (int i = 0; i < call->operands; i++) {
         if (plan->written[i] && call->operand[i].region == OFL_PIVOTS) {
             ofl_pivots_commit(&call->operand[i], host_at(plan->host_offset[i]));
         } else if (plan->written[i] && plan->staged[i]) {
-            ofl_commit_operand(&call->operand[i], call->diag == 'U', host_at(plan->host_offset[i]));
+            commit_operand(call, &call->operand[i], host_at(plan->host_offset[i]));
         }
     }
-    times->copy_out += now() - begin;
 }
 
-/* What the device took; a failure here changes nothing about the result. */
-static void read_clocks(const struct ofl_started *started, struct ofl_device_times *times)
+/* What the device took, and what the rest of the call added; a failure here changes nothing about the result. */
+static void read_clocks(const struct ofl_started *started, double seconds, struct ofl_device_times *times)
 {
-    double *const phases[] = {&times->copy_in, &times->compute, &times->copy_out};
+    double *const phases[] = {&times->copy_in, &times->compute};
     for (int i = 0; i < OFL_MARK_COUNT - 1; i++) {
         if (started->backend->event_elapsed(started->device, started->mark[i], started->mark[i + 1], phases[i]) !=
             OFL_OK) {
             *phases[i] = 0;
         }
     }
+    times->copy_out = seconds - times->copy_in - times->compute;
+    times->copy_out = times->copy_out > 0 ? times->copy_out : 0;
 }
 
 static enum ofl_reason run_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
                                 struct ofl_device_times *times)
 {
+    bool cut = false;
     enum ofl_reason reason = get_memory(started, plan);
     if (reason != OFL_OK) {
         return reason;
     }
-    reason = copy_in(started, call, plan, times);
-    if (reason == OFL_OK) {
-        reason = compute(started, plan);
-    }
-    if (reason == OFL_OK) {
-        reason = copy_out(started, call, plan, times);
-    }
+    double begin = now();
+    reason = run_steps(started, call, plan, times, &cut);
     /* Also after a failure: what is under way must not arrive later. */
-    enum ofl_reason drained = started->backend->stream_wait(started->device, started->stream);
+    enum ofl_reason drained = drain(started, cut);
     if (drained != OFL_OK) {
-        ofl_device_lost(); /* nobody knows what the stream still does */
+        ofl_device_lost(); /* nobody knows what the streams still do */
     }
     if (reason == OFL_OK) {
         reason = drained;
@@ -355,8 +430,8 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
         reason = check_results(call, plan, &info);
     }
     if (reason == OFL_OK) {
-        read_clocks(started, times);
-        commit(call, plan, times);
+        commit(call, plan);
+        read_clocks(started, now() - begin, times);
     }
     if (reason == OFL_OK && call->info != NULL) {
         *call->info = info;
@@ -437,6 +512,50 @@ enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_ti
     return reason;
 }
 
+/* Work of another kind, see ofl_in_turn. */
+struct other_work {
+    enum ofl_reason (*errand)(const struct ofl_started *started, void *argument);
+    void *argument;
+    enum ofl_reason reason;
+};
+
+static void other_errand(void *argument)
+{
+    struct other_work *work = argument;
+    struct ofl_descriptors descriptors;
+    ofl_descriptors_fill(&descriptors);
+    work->reason = work->errand(ofl_started_device(), work->argument);
+    if (work->reason == OFL_DEVICE_LOST) {
+        ofl_device_lost();
+    }
+    ofl_descriptors_restore(&descriptors);
+}
+
+enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *started, void *argument),
+                            void *argument, double *wait)
+{
+    struct other_work work = {errand, argument, ofl_device_state()};
+    int saved = errno, cancellable;
+    if (work.reason == OFL_OK && !ofl_device_is_ours()) {
+        work.reason = OFL_FORKED;
+    }
+    if (work.reason != OFL_OK) {
+        return work.reason;
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    double begin = now();
+    pthread_mutex_lock(&turn);
+    *wait = now() - begin;
+    work.reason = ofl_device_state(); /* it may have been lost meanwhile */
+    if (work.reason == OFL_OK) {
+        ofl_with_large_stack(other_errand, &work);
+    }
+    pthread_mutex_unlock(&turn);
+    pthread_setcancelstate(cancellable, NULL);
+    errno = saved;
+    return work.reason;
+}
+
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 {
     struct plan plan;
@@ -463,4 +582,5 @@ uint64_t ofl_execute_cached_bytes(void)
 void ofl_execute_after_fork(void)
 {
     turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    ofl_pool_after_fork();
 }

@@ -5,16 +5,21 @@
 
 enum { OFL_EXPLANATION_SIZE = 512 };
 
-/* The boundaries of a call's phases on the stream. */
-enum ofl_mark { OFL_MARK_BEGIN, OFL_MARK_COPIED_IN, OFL_MARK_COMPUTED, OFL_MARK_COPIED_OUT, OFL_MARK_COUNT };
+/* Steps that a call may be cut into, see tiles.h. */
+enum { OFL_MOST_STEPS = 20 };
+
+/* The boundaries of a call's phases: its begin, the last copy in, the last operation. */
+enum ofl_mark { OFL_MARK_BEGIN, OFL_MARK_COPIED_IN, OFL_MARK_COMPUTED, OFL_MARK_COUNT };
 
 /* The started device.  Written by the thread that starts it, before the state becomes OFL_OK;
  * constant afterwards. */
 struct ofl_started {
     const struct ofl_backend *backend;
     int device;
-    struct ofl_device_properties properties; /* asking the driver may take longer than a small call */
-    struct ofl_stream *stream;
+    struct ofl_device_properties properties;   /* asking the driver may take longer than a small call */
+    struct ofl_stream *stream;                 /* operations, and the copies of calls that are not cut */
+    struct ofl_stream *in_stream, *out_stream; /* copies of the others */
+    struct ofl_event *arrived, *computed[OFL_MOST_STEPS];
     struct ofl_event *mark[OFL_MARK_COUNT];
 };
 
@@ -33,6 +38,12 @@ void ofl_explain(const char *explanation);
 
 /* Loads what the operation needs, once; later calls return the same answer. */
 enum ofl_reason ofl_operation_prepare(const struct ofl_started *started, enum ofl_operation operation);
+
+/* Runs `errand` when no other work runs on the device, with a large stack, and with descriptors and errno of the
+ * program left alone; *wait gets the seconds until its turn came.  The state is OFL_OK when it begins; an answer of
+ * OFL_DEVICE_LOST becomes the state.  Returns the errand's answer, or why it did not run. */
+enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *started, void *argument),
+                            void *argument, double *wait);
 
 /* In a forked child: no lock is held and nothing is cached. */
 void ofl_execute_after_fork(void);

@@ -74,36 +74,13 @@ void ofl_pivots_commit(const struct ofl_buffer *pivots, const int64_t *from)
     }
 }
 
-/* The parts of the element at `at`, as doubles. */
-static void read_element(enum ofl_precision precision, const char *at, double *real, double *imaginary)
-{
-    float c[2] = {0, 0};
-    double z[2] = {0, 0};
-    switch (precision) {
-    case OFL_S:
-    case OFL_C:
-        memcpy(c, at, precision == OFL_S ? sizeof c[0] : sizeof c);
-        *real = (double)c[0];
-        *imaginary = (double)c[1];
-        break;
-    case OFL_D:
-    case OFL_Z:
-        memcpy(z, at, precision == OFL_D ? sizeof z[0] : sizeof z);
-        *real = z[0];
-        *imaginary = z[1];
-        break;
-    case OFL_PRECISION_COUNT:
-        break;
-    }
-}
-
 static bool diagonal_is(enum diagonal wanted, const struct ofl_call *call, const struct ofl_buffer *matrix)
 {
     int64_t count = matrix->rows < matrix->columns ? matrix->rows : matrix->columns;
     size_t step = ((size_t)matrix->ld + 1) * matrix->element_size;
     for (int64_t i = 0; i < count; i++) {
         double real = 0, imaginary = 0;
-        read_element(call->precision, (const char *)matrix->address + (size_t)i * step, &real, &imaginary);
+        ofl_element_read(call->precision, (const char *)matrix->address + (size_t)i * step, &real, &imaginary);
         if (isnan(real) || isnan(imaginary) || (real == 0 && imaginary == 0) || (wanted == POSITIVE && real < 0)) {
             return false;
         }
@@ -111,22 +88,26 @@ static bool diagonal_is(enum diagonal wanted, const struct ofl_call *call, const
     return true;
 }
 
-/* The largest absolute value of `count` numbers; NaN where there is one. */
-static double largest_single(const float *values, int64_t count)
+/* The largest absolute value of `count` numbers, which may lie at any address; NaN where there is one. */
+static double largest_single(const char *values, int64_t count)
 {
     float largest = 0;
     for (int64_t i = 0; i < count && !isnan(largest); i++) {
-        float value = fabsf(values[i]);
+        float value;
+        memcpy(&value, values + (size_t)i * sizeof value, sizeof value);
+        value = fabsf(value);
         largest = value <= largest ? largest : value; /* takes a NaN */
     }
     return (double)largest;
 }
 
-static double largest_double(const double *values, int64_t count)
+static double largest_double(const char *values, int64_t count)
 {
     double largest = 0;
     for (int64_t i = 0; i < count && !isnan(largest); i++) {
-        double value = fabs(values[i]);
+        double value;
+        memcpy(&value, values + (size_t)i * sizeof value, sizeof value);
+        value = fabs(value);
         largest = value <= largest ? largest : value;
     }
     return largest;
@@ -139,7 +120,7 @@ static double largest_part(const struct ofl_call *call, const struct ofl_buffer 
     int64_t parts = matrix->rows * (call->precision == OFL_C || call->precision == OFL_Z ? 2 : 1);
     double largest = 0;
     for (int64_t j = 0; j < matrix->columns && !isnan(largest); j++) {
-        const void *column = (const char *)matrix->address + (size_t)j * (size_t)matrix->ld * matrix->element_size;
+        const char *column = (const char *)matrix->address + (size_t)j * (size_t)matrix->ld * matrix->element_size;
         double value = single ? largest_single(column, parts) : largest_double(column, parts);
         largest = value <= largest ? largest : value;
     }

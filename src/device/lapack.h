@@ -3,12 +3,37 @@
 #define OFL_DEVICE_LAPACK_H
 #include "device/device.h"
 
+#include <string.h>
+
 /* Pivots on the device and in staging areas are int64_t.  In: false where one is no row of the matrix (1..rows). */
 bool ofl_pivots_widen(const struct ofl_buffer *pivots, int64_t rows, int64_t *to);
 /* Out: to the program's memory, in its width.  Cannot fail. */
 void ofl_pivots_commit(const struct ofl_buffer *pivots, const int64_t *from);
 /* Whether all are rows of the matrix. */
 bool ofl_pivots_valid(const struct ofl_buffer *pivots, int64_t rows, const int64_t *values);
+
+/* The parts of the element at `at`, at any address. */
+static inline void ofl_element_read(enum ofl_precision precision, const char *at, double *real, double *imaginary)
+{
+    float c[2] = {0, 0};
+    double z[2] = {0, 0};
+    switch (precision) {
+    case OFL_S:
+    case OFL_C:
+        memcpy(c, at, precision == OFL_S ? sizeof c[0] : sizeof c);
+        *real = (double)c[0];
+        *imaginary = (double)c[1];
+        break;
+    case OFL_D:
+    case OFL_Z:
+        memcpy(z, at, precision == OFL_D ? sizeof z[0] : sizeof z);
+        *real = z[0];
+        *imaginary = z[1];
+        break;
+    case OFL_PRECISION_COUNT:
+        break;
+    }
+}
 
 /* OFL_EXCEPTIONAL_VALUES where LAPACK does something with the call's input that a device's routine need not do: report
  * a zero on the diagonal of a triangle that is to be inverted, or scale a least-squares problem.  Reads host memory. */
@@ -17,4 +42,8 @@ enum ofl_reason ofl_lapack_check_input(const struct ofl_call *call);
 /* The same for results: `factor` is the compact copy in host memory of the first operand, which the call has
  * factored.  A factor that is singular, not definite or not finite is the CPU library's business. */
 enum ofl_reason ofl_lapack_check_factor(const struct ofl_call *call, const void *factor);
+
+/* verify.c: whether `factor`, a compact copy, and pivots are what LAPACK makes of the call's matrix, which is still in
+ * place, when it returns this positive info.  Calls of getrf and potrf only; others are not. */
+bool ofl_lapack_verify(const struct ofl_call *call, int32_t info, const void *factor, const int64_t *pivots);
 #endif

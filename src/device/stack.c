@@ -28,12 +28,17 @@ void ofl_stack_set_mark(void (*mark)(void))
     thread_mark = mark;
 }
 
-static void *run_errand(void *argument)
+void ofl_stack_mark_thread(void)
 {
-    const struct errand *errand = argument;
     if (thread_mark != NULL) {
         thread_mark();
     }
+}
+
+static void *run_errand(void *argument)
+{
+    const struct errand *errand = argument;
+    ofl_stack_mark_thread();
     errand->function(errand->argument);
     return NULL;
 }

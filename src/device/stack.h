@@ -8,4 +8,7 @@ void ofl_with_large_stack(void (*function)(void *), void *argument);
 
 /* For ofl_device_on_thread. */
 void ofl_stack_set_mark(void (*mark)(void));
+
+/* Gives this thread, which the device made, the mark. */
+void ofl_stack_mark_thread(void);
 #endif

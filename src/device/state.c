@@ -38,6 +38,14 @@ static char explanation_text[OFL_EXPLANATION_SIZE];
 static atomic_flag explained = ATOMIC_FLAG_INIT;
 static const char *_Atomic explanation = "";
 
+/* What `auto` means, see ofl_device_prefer. */
+static const char *_Atomic preferred = "cuda";
+
+void ofl_device_prefer(const char *backend)
+{
+    atomic_store(&preferred, backend);
+}
+
 void ofl_explain(const char *text)
 {
     if (*text != '\0' && !atomic_flag_test_and_set(&explained)) {
@@ -51,24 +59,45 @@ const char *ofl_device_explanation(void)
     return atomic_load_explicit(&explanation, memory_order_acquire);
 }
 
+/* Where the streams and events of `started` are, to make and to destroy them. */
+enum { stream_count = 3, event_count = OFL_MARK_COUNT + 1 + OFL_MOST_STEPS };
+
+static struct ofl_stream **stream_place(int i)
+{
+    return i == 0 ? &started.stream : i == 1 ? &started.in_stream : &started.out_stream;
+}
+
+static struct ofl_event **event_place(int i)
+{
+    if (i < OFL_MARK_COUNT) {
+        return &started.mark[i];
+    }
+    return i == OFL_MARK_COUNT ? &started.arrived : &started.computed[i - OFL_MARK_COUNT - 1];
+}
+
 static enum ofl_reason create_streams(const struct ofl_backend *backend)
 {
-    enum ofl_reason reason = backend->stream_create(0, &started.stream);
-    for (int i = 0; i < OFL_MARK_COUNT && reason == OFL_OK; i++) {
-        reason = backend->event_create(0, &started.mark[i]);
+    enum ofl_reason reason = OFL_OK;
+    for (int i = 0; i < stream_count && reason == OFL_OK; i++) {
+        reason = backend->stream_create(0, stream_place(i));
+    }
+    for (int i = 0; i < event_count && reason == OFL_OK; i++) {
+        reason = backend->event_create(0, event_place(i));
     }
     return reason;
 }
 
 static void destroy_streams(const struct ofl_backend *backend)
 {
-    for (int i = 0; i < OFL_MARK_COUNT; i++) {
-        if (started.mark[i] != NULL) {
-            backend->event_destroy(0, started.mark[i]);
+    for (int i = 0; i < event_count; i++) {
+        if (*event_place(i) != NULL) {
+            backend->event_destroy(0, *event_place(i));
         }
     }
-    if (started.stream != NULL) {
-        backend->stream_destroy(0, started.stream);
+    for (int i = 0; i < stream_count; i++) {
+        if (*stream_place(i) != NULL) {
+            backend->stream_destroy(0, *stream_place(i));
+        }
     }
     memset(&started, 0, sizeof started);
 }
@@ -126,9 +155,9 @@ static void start_errand(void *argument)
         snprintf(start->text, sizeof start->text, "no device was asked for (--device none)");
         return;
     }
-    /* The host device is for tests: automatic choice never takes it. */
+    /* The host device is for tests: automatic choice takes it only for kernels that were compiled for it. */
     if (strcmp(device, "auto") == 0) {
-        device = "cuda";
+        device = atomic_load(&preferred);
     }
     ofl_signals_block(&before); /* drivers make threads */
     ofl_descriptors_fill(&descriptors);

@@ -139,7 +139,8 @@ static enum ofl_reason run(struct ofl_visit *visit)
     return reason;
 }
 
-bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason)
+bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, const void *caller,
+                  enum ofl_reason reason)
 {
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
@@ -150,7 +151,7 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
     if (target->integer_bytes == 0) {
         reason = OFL_INTEGER_WIDTH;
     }
-    ofl_tracing_begin(visit, target->caller, reason);
+    ofl_tracing_begin(visit, caller, reason);
     if (reason == OFL_OK) {
         thread->backend = true; /* what the device's libraries call passes through */
         reason = decide(visit, settings);

@@ -1,15 +1,16 @@
 /* The registry of importers.
  *
  * ofl_importers_scan walks the loaded objects (dl_iterate_phdr gives them in the order of loading) beside
- * the list of the last scan: what is missing was unloaded, what is new was loaded by one dlopen, since
- * a scan is made before each (process.c).  Of the new ones the first is the root, the object that dlopen
- * was asked for; the others are its dependencies and share its scope.
+ * the list of the last scan: what is missing was unloaded, what is new was loaded by dlopen, one mostly,
+ * since a scan is made before each (loading.c), several where threads load at once.  Each dlopen adds a
+ * root, the object that it was asked for, and then the root's dependencies, which share its scope.
  *
  * An object imports a name if its relocations refer to it; they also say where its table holds
  * the address, which is how calls are led through a lane.
  *
  * The lock is held for short bookkeeping only and never while the dynamic linker is called for a
- * lookup: a constructor inside dlopen may be waiting for it. */
+ * lookup, not even dladdr: a constructor inside dlopen holds the linker's lock and may be waiting for this one.
+ * dl_iterate_phdr takes another, which nobody holds while he waits. */
 #include "intercept/importers.h"
 #include "intercept/wrapper.h"
 
@@ -31,7 +32,6 @@ struct object {
     const void *address; /* load address, unique among what is loaded */
     const void *dynamic;
     const void *root, *root_dynamic;
-    const char *relro, *relro_end; /* read-only after relocation */
     struct import *imports;
     unsigned count, visited; /* visited: by ofl_importers_next_new */
     bool seen;
@@ -45,6 +45,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* ---- relocations ---- */
 
 struct dynamic {
+    const ElfW(Dyn) * entry;
     const ElfW(Sym) * symbols;
     const char *strings;
     const ElfW(Rela) * rela, *plt;
@@ -59,7 +60,7 @@ static const void *dynamic_pointer(ElfW(Addr) base, ElfW(Addr) value)
 
 static struct dynamic read_dynamic(ElfW(Addr) base, const ElfW(Dyn) * entry)
 {
-    struct dynamic d = {0};
+    struct dynamic d = {.entry = entry};
     for (; entry->d_tag != DT_NULL; entry++) {
         switch (entry->d_tag) {
         case DT_SYMTAB:
@@ -103,6 +104,14 @@ static bool may_be_ours(const char *name)
            strchr("gshtpo", name[1]) != NULL;
 }
 
+/* The lane that a slot leads to already: a child of fork that forgot what its parent knew finds it so. */
+static unsigned lane_in(const struct ofl_symbol *symbol, void **slot)
+{
+    uintptr_t value = (uintptr_t)__atomic_load_n(slot, __ATOMIC_ACQUIRE), lanes = (uintptr_t)symbol->lanes;
+    bool within = symbol->lanes != NULL && value >= lanes && value - lanes < OFL_LANES_PER_SYMBOL * OFL_LANE_BYTES;
+    return within ? (unsigned)((value - lanes) / OFL_LANE_BYTES) + 1 : 0;
+}
+
 static bool add_import(struct object *object, struct ofl_symbol *symbol, void **slot, bool jump)
 {
     struct import *more = realloc(object->imports, (object->count + 1) * sizeof *more);
@@ -110,7 +119,8 @@ static bool add_import(struct object *object, struct ofl_symbol *symbol, void **
         return false;
     }
     object->imports = more;
-    more[object->count++] = (struct import){.symbol = symbol, .slot = slot, .jump = jump};
+    more[object->count++] =
+        (struct import){.symbol = symbol, .slot = slot, .lane = lane_in(symbol, slot), .jump = jump};
     return true;
 }
 
@@ -151,7 +161,31 @@ static void read_object(struct object *object, ElfW(Addr) base)
 struct scan {
     unsigned next;                   /* objects before it have been met */
     const void *root, *root_dynamic; /* of what is new */
+    unsigned first;                  /* the root's number; after it come its dependencies */
 };
+
+/* Whether the object is the one that a DT_NEEDED entry names.  `name` is where it was found, which ends in what was
+ * asked for. */
+static bool is_needed(const char *needed, const char *name)
+{
+    size_t length = strlen(needed), whole = strlen(name);
+    return length <= whole && strcmp(name + whole - length, needed) == 0 &&
+           (length == whole || needed[0] == '/' || name[whole - length - 1] == '/');
+}
+
+/* Whether one of the objects from `first` on needs an object of that name. */
+static bool is_dependency(unsigned first, const char *name)
+{
+    for (unsigned i = first; i < object_count; i++) {
+        struct dynamic d = read_dynamic((ElfW(Addr))objects[i].address, objects[i].dynamic);
+        for (const ElfW(Dyn) *entry = d.entry; d.strings != NULL && entry->d_tag != DT_NULL; entry++) {
+            if (entry->d_tag == DT_NEEDED && is_needed(d.strings + entry->d_un.d_val, name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
 
 static const ElfW(Phdr) * find_segment(const struct dl_phdr_info *info, ElfW(Word) type)
 {
@@ -188,7 +222,7 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data)
     }
     loads = info->dlpi_adds;
     unloads = info->dlpi_subs;
-    const ElfW(Phdr) *segment = find_segment(info, PT_DYNAMIC), *relro = find_segment(info, PT_GNU_RELRO);
+    const ElfW(Phdr) *segment = find_segment(info, PT_DYNAMIC);
     if (segment == NULL) {
         return 0;
     }
@@ -204,17 +238,14 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data)
     if (!make_room()) {
         return 0;
     }
-    if (scan->root_dynamic == NULL) {
+    if (scan->root_dynamic == NULL || !is_dependency(scan->first, info->dlpi_name)) {
+        scan->first = object_count;
         scan->root = address;
         scan->root_dynamic = dynamic;
     }
     struct object *object = &objects[object_count++];
     *object = (struct object){
         .address = address, .dynamic = dynamic, .root = scan->root, .root_dynamic = scan->root_dynamic, .seen = true};
-    if (relro != NULL) {
-        object->relro = (const char *)(info->dlpi_addr + relro->p_vaddr);
-        object->relro_end = object->relro + relro->p_memsz;
-    }
     scan->next = object_count;
     read_object(object, info->dlpi_addr);
     return 0;
@@ -266,18 +297,20 @@ unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *
     unsigned count = 0;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < object_count && count < most; i++) {
-        bool imports = false, has_lane = true;
+        bool imports = false, has_lane = true, takes_address = false;
         for (unsigned j = 0; j < objects[i].count; j++) {
             if (objects[i].imports[j].symbol == symbol) {
                 imports = true;
                 has_lane &= objects[i].imports[j].lane != 0;
+                takes_address |= !objects[i].imports[j].jump;
             }
         }
         if (imports) {
             out[count++] = (struct ofl_importer){.object = objects[i].address,
                                                  .root = objects[i].root,
                                                  .root_dynamic = objects[i].root_dynamic,
-                                                 .has_lane = has_lane};
+                                                 .has_lane = has_lane,
+                                                 .takes_address = takes_address};
         }
     }
     pthread_mutex_unlock(&lock);
@@ -286,55 +319,108 @@ unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *
 
 /* ---- lanes ---- */
 
-/* Whether the slot leads, or when bound would lead, to our wrapper: others write such tables too. */
-static bool leads_to_us(const struct import *import)
+static bool is_within(const struct dl_phdr_info *info, const ElfW(Phdr) * segment, const void *address)
 {
-    const void *value = __atomic_load_n(import->slot, __ATOMIC_ACQUIRE);
-    if (value == import->symbol->wrapper) {
-        return true;
-    }
-    Dl_info slot, target;
-    return import->jump && dladdr(import->slot, &slot) != 0 && dladdr(value, &target) != 0 &&
-           slot.dli_fbase == target.dli_fbase; /* not bound yet: still the object's own stub */
+    uintptr_t offset = (uintptr_t)address - info->dlpi_addr - segment->p_vaddr;
+    return offset < segment->p_memsz;
 }
 
-/* The table of addresses may have been made read-only after relocation (RELRO). */
-static bool write_slot(const struct object *object, void **slot, const void *value)
+static const ElfW(Phdr) * find_loaded(const struct dl_phdr_info *info, const void *address)
 {
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && is_within(info, &info->dlpi_phdr[i], address)) {
+            return &info->dlpi_phdr[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether the slot leads, or when bound would lead, to our wrapper: the program and others write such tables too.
+ * A jump slot that is not bound yet has the object's own stub. */
+static bool leads_to_us(const struct dl_phdr_info *info, const struct import *import, const void *value)
+{
+    return value == import->symbol->wrapper || (import->jump && find_loaded(info, value) != NULL);
+}
+
+/* Whole pages of the table of addresses may have been made read-only after relocation (RELRO). */
+static bool is_protected(const struct dl_phdr_info *info, const void *slot, uintptr_t page_size)
+{
+    const ElfW(Phdr) *relro = find_segment(info, PT_GNU_RELRO);
+    uintptr_t begin = relro != NULL ? info->dlpi_addr + relro->p_vaddr : 0;
+    uintptr_t end = relro != NULL ? begin + relro->p_memsz : 0;
+    return (uintptr_t)slot >= (begin & ~(page_size - 1)) && (uintptr_t)slot < (end & ~(page_size - 1));
+}
+
+static bool write_slot(const struct dl_phdr_info *info, const struct import *import, const void *value)
+{
+    void *before = __atomic_load_n(import->slot, __ATOMIC_ACQUIRE);
+    const ElfW(Phdr) *segment = find_loaded(info, import->slot);
+    if (!leads_to_us(info, import, before)) {
+        return false; /* nothing to lead, or not relocated yet */
+    }
+    if (segment == NULL || (segment->p_flags & PF_W) == 0) {
+        return false; /* relocations in the program's text */
+    }
     uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
-    void *page = (void *)((uintptr_t)slot & ~(page_size - 1));
-    bool protected = (const char *)slot >= object->relro && (const char *)slot < object->relro_end;
+    void *page = (void *)((uintptr_t)import->slot & ~(page_size - 1));
+    bool protected = is_protected(info, import->slot, page_size);
     if (protected && mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0) {
         return false;
     }
-    __atomic_store_n(slot, (void *)value, __ATOMIC_RELEASE);
+    /* Not if the program has changed it meanwhile. */
+    bool written =
+        __atomic_compare_exchange_n(import->slot, &before, (void *)value, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
     if (protected) {
         mprotect(page, page_size, PROT_READ);
     }
-    return true;
+    return written;
 }
 
-bool ofl_importer_use_lane(const struct ofl_symbol *symbol, const void *object, unsigned lane)
+struct lane_use {
+    const struct ofl_symbol *symbol;
+    const void *object;
+    unsigned lane;
+    bool done;
+};
+
+/* In a walk over what is loaded, so that nothing is unloaded meanwhile. */
+static int use_lane(struct dl_phdr_info *info, size_t size, void *data)
 {
-    bool done = true;
-    if (symbol->lanes == NULL) {
-        return false;
+    struct lane_use *use = data;
+    (void)size;
+    const ElfW(Phdr) *segment = find_segment(info, PT_DYNAMIC);
+    if (segment == NULL || (const void *)info->dlpi_addr != use->object) {
+        return 0;
     }
-    pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < object_count; i++) {
-        for (unsigned j = 0; objects[i].address == object && j < objects[i].count; j++) {
+        if (objects[i].address != use->object ||
+            objects[i].dynamic != (const void *)(info->dlpi_addr + segment->p_vaddr)) {
+            continue;
+        }
+        for (unsigned j = 0; j < objects[i].count; j++) {
             struct import *import = &objects[i].imports[j];
-            if (import->symbol == symbol && import->lane == 0 && leads_to_us(import)) {
-                if (write_slot(&objects[i], import->slot, symbol->lanes + (size_t)(lane - 1) * OFL_LANE_BYTES)) {
-                    import->lane = lane;
+            if (import->symbol == use->symbol && import->lane == 0) {
+                if (write_slot(info, import, use->symbol->lanes + (size_t)(use->lane - 1) * OFL_LANE_BYTES)) {
+                    import->lane = use->lane;
                 } else {
-                    done = false;
+                    use->done = false;
                 }
             }
         }
     }
+    return 0;
+}
+
+bool ofl_importer_use_lane(const struct ofl_symbol *symbol, const void *object, unsigned lane)
+{
+    struct lane_use use = {symbol, object, lane, true};
+    if (symbol->lanes == NULL) {
+        return false;
+    }
+    pthread_mutex_lock(&lock);
+    dl_iterate_phdr(use_lane, &use);
     pthread_mutex_unlock(&lock);
-    return done;
+    return use.done;
 }
 
 struct ofl_symbol *ofl_importers_next_new(void)

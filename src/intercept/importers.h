@@ -13,6 +13,7 @@ struct ofl_importer {
     const void *root;         /* the object whose dlopen brought it: its local scope is root and root's dependencies */
     const void *root_dynamic; /* of root, to tell it from a later object at the same address */
     bool has_lane;            /* its calls come through a lane */
+    bool takes_address;       /* it may also keep the function's address, from before it had a lane */
 };
 
 /* Looks for objects loaded or unloaded since the last scan. */

@@ -48,7 +48,8 @@ static bool load_profile(const struct ofl_cpu_properties *cpu)
     }
     free(profile);
     if (!used) {
-        ofl_machine_estimate(cpu, NULL, &assumed);
+        struct ofl_device_properties guess;
+        ofl_machine_estimate(cpu, ofl_device_guess(here.device, &guess) ? &guess : NULL, &assumed);
     }
     return used;
 }

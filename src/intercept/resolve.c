@@ -4,19 +4,22 @@
  * dlopen, in the scope of what dlopen was asked for.  So:
  *   1. the global scope behind us (RTLD_NEXT): where it has the name, every caller reaches that;
  *   2. else the local scopes of the objects that import the name (importers.c).  An object that calls
- *      directly is recognised by the return address.  A tail call leaves somebody else's return address;
+ *      directly, or by an address that it took, is recognised by the return address.  A tail call leaves somebody else's return address;
  *      then it was one of the importers that have no lane yet, and those share one scope, because every
  *      older importer gets a lane of its own before something new is loaded;
  *   3. else any loaded object that defines it (a pointer that somebody passed on).
- * What was found is kept by return address, or by lane, until something is unloaded.
+ * What was found is kept by return address, by lane, or for everybody, until something is unloaded.
  *
- * A library's integer width is found once, by harmless calls (DESIGN: never guessed from plain names). */
+ * A library's integer width is found once, by harmless calls (DESIGN: never guessed from plain names).  Where it
+ * cannot be found the function may be anything, and settle.c leads its callers past the wrapper. */
 #include "intercept/importers.h"
 #include "intercept/loading.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -47,15 +50,24 @@ static void *find_in_object(const struct link_map *map, const char *name)
     return found != NULL && !is_ours(found) ? found : NULL;
 }
 
-/* A name of the global scope that is in the same object as `function`: cheaper than asking the object. */
-static void *find_beside(const void *function, const char *name)
+static bool same_object(const void *one, const void *other)
 {
     Dl_info here, there;
+    return one != NULL && other != NULL && dladdr(one, &here) != 0 && dladdr(other, &there) != 0 &&
+           here.dli_fbase == there.dli_fbase;
+}
+
+/* A name that the object of `function` itself defines; what it depends on says nothing about it.  The global
+ * scope is asked first, which is cheaper. */
+static void *find_beside(void *function, const char *name)
+{
+    struct link_map *map = NULL;
+    Dl_info info;
     void *found = dlsym(RTLD_NEXT, name);
-    return found != NULL && dladdr(function, &here) != 0 && dladdr(found, &there) != 0 &&
-                   here.dli_fbase == there.dli_fbase
-               ? found
-               : NULL;
+    if (!same_object(found, function) && dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && map != NULL) {
+        found = find_in_object(map, name);
+    }
+    return same_object(found, function) ? found : NULL;
 }
 
 /* ---- integer width ---- */
@@ -107,24 +119,31 @@ static const struct {
     {"cblas_dscal", probe_cblas_scale},  {"dlaset_", probe_set},
 };
 
-/* Of the library that holds `function`; 0 where it offers nothing to ask. */
-static unsigned find_integer_bytes(void *function)
+/* Names without an underscore are also those of C interfaces that take values (ACML's, Sun's, anybody's own dgemm).
+ * Fortran's are the same function as the one with the underscore, or lie in a library whose helpers are named
+ * without it too. */
+static bool takes_pointers(const struct ofl_symbol *symbol, void *function)
 {
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
-        return 0;
+    char name[64];
+    size_t length = strlen(symbol->name);
+    if (symbol->cblas || symbol->name[length - 1] == '_') {
+        return true;
     }
-    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+    snprintf(name, sizeof name, "%s_", symbol->name);
+    void *fortran = find_beside(function, name);
+    return fortran == function ||
+           (fortran == NULL && find_beside(function, "lsame") != NULL && find_beside(function, "xerbla") != NULL);
+}
+
+/* Of the library that holds `function`; 0 where it offers nothing to ask: then the function may be anything. */
+static unsigned find_integer_bytes(const struct ofl_symbol *symbol, void *function)
+{
+    for (size_t i = 0; takes_pointers(symbol, function) && i < sizeof probes / sizeof *probes; i++) {
         void *found = find_beside(function, probes[i].name);
-        if (found == NULL) {
-            found = find_in_object(map, probes[i].name);
-        }
         if (found != NULL) {
             return probes[i].probe(found);
         }
     }
-    dlerror();
     return 0;
 }
 
@@ -171,13 +190,14 @@ static void *find_local(const struct ofl_symbol *symbol, const void *caller)
     const void *object = object_of(caller);
     void *found = NULL;
     for (unsigned i = 0; i < count; i++) {
-        if (importers[i].has_lane) {
+        bool caller_is_it = importers[i].object == object;
+        if (importers[i].has_lane && !(caller_is_it && importers[i].takes_address)) {
             continue; /* its calls do not come this way */
         }
         void *reached = find_in_scope(symbol, &importers[i]);
         if (reached != NULL) {
             found = reached;
-            if (importers[i].object == object) {
+            if (caller_is_it) {
                 break;
             }
         }
@@ -185,16 +205,17 @@ static void *find_local(const struct ofl_symbol *symbol, const void *caller)
     return found;
 }
 
-static void *find_function(const struct ofl_symbol *symbol, const void *caller)
+/* *common: whether every caller reaches it. */
+static void *find_function(const struct ofl_symbol *symbol, const void *caller, bool *common)
 {
     void *found = dlsym(RTLD_NEXT, symbol->name);
+    *common = found != NULL;
     if (found == NULL) {
         found = find_local(symbol, caller);
     }
     if (found == NULL) {
         found = find_anywhere(symbol);
     }
-    dlerror(); /* a failed lookup of ours is not the program's news */
     return found;
 }
 
@@ -239,22 +260,52 @@ static unsigned integer_bytes_of(const struct ofl_symbol *symbol, void *function
             return target->integer_bytes;
         }
     }
-    return find_integer_bytes(function);
+    return find_integer_bytes(symbol, function);
 }
 
-const struct ofl_target *ofl_resolve(struct ofl_symbol *symbol, const void *caller)
+/* The target of this caller, where it was confirmed already and only fell out of the cache. */
+static struct ofl_target *known_target(const struct ofl_symbol *symbol, const void *caller, unsigned generation)
 {
-    unsigned generation = atomic_load(&ofl_generation);
-    void *function = find_function(symbol, caller);
+    for (struct ofl_target *target = atomic_load(&symbol->targets); target != NULL; target = target->next) {
+        if (target->caller == caller && atomic_load(&target->generation) == generation) {
+            return target;
+        }
+    }
+    return NULL;
+}
+
+/* The slow way; *common: as find_function's. */
+static struct ofl_target *look_up(struct ofl_symbol *symbol, const void *caller, unsigned generation, bool *common)
+{
+    int saved = errno;
+    void *function = find_function(symbol, caller, common);
     if (function == NULL) {
         /* Without us the dynamic linker would have ended the process here, in these words. */
         ofl_message("symbol lookup error: undefined symbol: %s", symbol->name);
         _exit(127);
     }
-    struct ofl_target *target = find_target(symbol, caller, function, integer_bytes_of(symbol, function, generation));
+    struct ofl_target *target =
+        find_target(symbol, *common ? NULL : caller, function, integer_bytes_of(symbol, function, generation));
     atomic_store(&target->generation, generation);
-    uintptr_t address = (uintptr_t)caller;
-    atomic_store(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], target);
+    dlerror(); /* a failed lookup of ours is not the program's news */
+    errno = saved;
+    return target;
+}
+
+const struct ofl_target *ofl_resolve(struct ofl_symbol *symbol, const void *caller)
+{
+    unsigned generation = atomic_load(&ofl_generation);
+    bool common = false;
+    struct ofl_target *target = known_target(symbol, caller, generation);
+    if (target == NULL) {
+        target = look_up(symbol, caller, generation, &common);
+    }
+    if (common) {
+        atomic_store(&symbol->common, target);
+    } else {
+        uintptr_t address = (uintptr_t)caller;
+        atomic_store(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], target);
+    }
     return target;
 }
 

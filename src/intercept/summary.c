@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/reason.h"
 #include "base/settings.h"
+#include "base/signals.h"
 #include "device/device.h"
 
 #include <errno.h>
@@ -68,7 +69,11 @@ static void take_sums(struct sums *sums)
 
 static void write_file(const struct sums *sums, const char *path)
 {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    /* A pipe that nobody reads must not keep the program from ending. */
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    if (descriptor >= 0) {
+        fcntl(descriptor, F_SETFL, 0);
+    }
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (file == NULL) {
         ofl_message("cannot write the summary to %s: %s", path, strerror(errno));
@@ -160,7 +165,10 @@ void ofl_summary_write(void)
         } else {
             snprintf(path, sizeof path, "%s.%ld", settings->summary_file, (long)getpid());
         }
+        struct ofl_quiet_writes quiet;
+        ofl_quiet_writes_begin(&quiet);
         write_file(&sums, path);
+        ofl_quiet_writes_end(&quiet);
     }
     if (settings->summary_table && called) {
         print_table(&sums);

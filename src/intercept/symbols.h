@@ -12,14 +12,14 @@
 enum { OFL_LANES_PER_SYMBOL = 8, OFL_LANE_BYTES = 32 };
 
 struct ofl_target {
-    const void *caller;          /* the return address that it was found for; NULL for a lane */
+    const void *caller;          /* the return address that it was found for; NULL for a lane or for everybody */
     _Atomic unsigned generation; /* of the loaded objects, when it was last confirmed */
     void *function;
     unsigned integer_bytes; /* 4 or 8; 0 where it could not be found out */
     struct ofl_target *next;
 };
 
-enum { OFL_TARGET_CACHE = 4 };
+enum { OFL_TARGET_CACHE = 8 };
 
 struct ofl_symbol {
     const char *name;
@@ -27,8 +27,10 @@ struct ofl_symbol {
     enum ofl_precision precision;
     unsigned integer_bytes; /* as the name says; 0: ask the library */
     bool cblas;
-    const void *wrapper;
+    const void *wrapper;                                /* what is exported */
+    const void *body;                                   /* the C function of it: see OFL_ENTRY */
     const char *lanes;                                  /* OFL_LANES_PER_SYMBOL stubs of OFL_LANE_BYTES each */
+    struct ofl_target *_Atomic common;                  /* what every caller reaches, if the global scope has it */
     struct ofl_target *_Atomic cache[OFL_TARGET_CACHE]; /* by return address; any thread replaces entries */
     struct ofl_target *_Atomic targets;                 /* all of them; only ever pushed to */
     struct ofl_target *_Atomic lane_targets[OFL_LANES_PER_SYMBOL];
@@ -39,6 +41,9 @@ extern const unsigned ofl_symbol_count;
 
 /* Counts changes of what is loaded; a target of another generation is looked up again. */
 extern _Atomic unsigned ofl_generation __attribute__((visibility("hidden")));
+
+/* By number of the symbol: the generation in which everybody's target was found to be a BLAS routine. */
+extern _Atomic unsigned ofl_settled[] __attribute__((visibility("hidden")));
 
 /* The symbol of that name, or NULL. */
 struct ofl_symbol *ofl_symbol_find(const char *name);

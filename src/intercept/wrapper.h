@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define OFL_EXPORT __attribute__((visibility("default")))
+#define OFL_BODY   __attribute__((visibility("hidden"), used))
 
 /* The one considered call that a thread can be in: only the outermost call is considered. */
 struct ofl_visit {
@@ -47,7 +48,8 @@ extern _Atomic double ofl_flops_floor __attribute__((visibility("hidden")));
 enum { OFL_ROW_MAJOR = 101, OFL_COLUMN_MAJOR = 102 }; /* CBLAS_LAYOUT */
 
 /* Decides the call that ofl_thread.visit describes; true: the device has done it. */
-bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, enum ofl_reason reason);
+bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, const void *caller,
+                  enum ofl_reason reason);
 /* A considered call has come back from the CPU library. */
 void ofl_considered_returned(const struct ofl_symbol *symbol);
 
@@ -93,6 +95,26 @@ void ofl_considered_returned(const struct ofl_symbol *symbol);
 #define OFL_LANES(name, number) const char ofl_lanes_##number[1] __attribute__((visibility("hidden")));
 #endif
 
+/* The exported names that do not tell the width of integers.  Somebody may have a function of his own under such a
+ * name, with other arguments and a result; it must be reached with all registers as they are.  So as long as it is
+ * not settled that whatever callers reach is BLAS, ofl_unsettled asks ofl_settle where to go, and goes there. */
+#if defined __x86_64__
+#define OFL_ENTRY(name, number)                                                                                        \
+    __asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n.balign 16\n" #name ":\n"               \
+            ".cfi_startproc\n"                                                                                         \
+            "movl ofl_generation(%rip), %r11d\n"                                                                       \
+            "cmpl %r11d, ofl_settled+4*" #number "(%rip)\n"                                                            \
+            "je ofl_wrap_" #name "\n"                                                                                  \
+            "movl $" #number ", %r11d\n"                                                                               \
+            "jmp ofl_unsettled\n"                                                                                      \
+            ".cfi_endproc\n.size " #name ", .-" #name "\n.popsection\n");
+#else
+#define OFL_ENTRY(name, number)                                                                                        \
+    extern __typeof(ofl_wrap_##name) name __attribute__((alias("ofl_wrap_" #name), visibility("default")));
+#endif
+/* Where a call of symbol `number` goes that will return to `caller`: the wrapper, or a function that is not BLAS. */
+const void *ofl_settle(unsigned number, const void *caller) __attribute__((visibility("hidden")));
+
 #define OFL_INLINE static inline __attribute__((always_inline))
 
 /* What the caller that returns to `caller` would have reached. */
@@ -104,12 +126,15 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
         thread->lane = 0;
         return atomic_load_explicit(&symbol->lane_targets[lane - 1], memory_order_acquire);
     }
+    unsigned generation = atomic_load_explicit(&ofl_generation, memory_order_relaxed);
+    const struct ofl_target *target = atomic_load_explicit(&symbol->common, memory_order_acquire);
+    if (target != NULL && atomic_load_explicit(&target->generation, memory_order_relaxed) == generation) {
+        return target;
+    }
     uintptr_t address = (uintptr_t)caller;
-    const struct ofl_target *target =
-        atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], memory_order_acquire);
+    target = atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], memory_order_acquire);
     if (__builtin_expect(target == NULL || target->caller != caller ||
-                             atomic_load_explicit(&target->generation, memory_order_relaxed) !=
-                                 atomic_load_explicit(&ofl_generation, memory_order_relaxed),
+                             atomic_load_explicit(&target->generation, memory_order_relaxed) != generation,
                          0)) {
         target = ofl_resolve(symbol, caller);
     }

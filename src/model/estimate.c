@@ -17,7 +17,8 @@ static const struct {
     {"getrs", 0.60, 0.40}, {"gesv", 0.65, 0.25},  {"potrf", 0.65, 0.30}, {"potrs", 0.60, 0.40}, {"posv", 0.65, 0.30},
     {"geqrf", 0.45, 0.15}, {"ormqr", 0.55, 0.30}, {"unmqr", 0.55, 0.30}, {"orgqr", 0.45, 0.20}, {"ungqr", 0.45, 0.20},
     {"syev", 0.06, 0.02},  {"heev", 0.06, 0.02},  {"syevd", 0.10, 0.04}, {"heevd", 0.10, 0.04}, {"gesvd", 0.06, 0.01},
-    {"gesdd", 0.10, 0.02},
+    {"gesdd", 0.10, 0.02}, {"gemmt", 0.85, 0.50}, {"getri", 0.60, 0.30}, {"potri", 0.50, 0.20}, {"trtri", 0.50, 0.20},
+    {"gels", 0.45, 0.15},
 };
 
 double ofl_operation_efficiency(enum ofl_operation operation, enum ofl_place place)
@@ -29,6 +30,29 @@ double ofl_operation_efficiency(enum ofl_operation operation, enum ofl_place pla
         }
     }
     return place == OFL_ON_CPU ? 0.25 : 0.05;
+}
+
+bool ofl_device_guess(const char *name, struct ofl_device_properties *out)
+{
+    static const struct {
+        const char *part;
+        double single, doubles, memory, link;
+    } gpus[] = {
+#define OFL_GPU(part, single, doubles, memory, link) {part, single, doubles, memory, link},
+#include "model/gpus.def"
+#undef OFL_GPU
+    };
+    *out = (struct ofl_device_properties){.multiprocessors = 0};
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        if (strstr(name, gpus[i].part) != NULL) {
+            out->flops_single = gpus[i].single;
+            out->flops_double = gpus[i].doubles;
+            out->memory_bandwidth = gpus[i].memory;
+            out->link_bandwidth = gpus[i].link;
+            return true;
+        }
+    }
+    return false;
 }
 
 static double or_default(double value, double instead)

@@ -16,6 +16,9 @@ struct ofl_cpu_properties {
 void ofl_machine_estimate(const struct ofl_cpu_properties *cpu, const struct ofl_device_properties *device,
                           struct ofl_machine *out);
 
+/* What a device's name tells of it (gpus.def): peaks and bandwidths, the rest 0.  False for an unknown name. */
+bool ofl_device_guess(const char *name, struct ofl_device_properties *out);
+
 /* Speed of an operation relative to gemm in one place, by experience; 0 < efficiency <= 1. */
 double ofl_operation_efficiency(enum ofl_operation operation, enum ofl_place place);
 #endif

@@ -83,15 +83,18 @@ static double stored_bytes(const struct ofl_buffer *buffer)
     return elements * buffer->element_size;
 }
 
-/* The third extent is k where the operation has one, the number of right-hand sides where a factor is only
- * applied, the order of the triangular or symmetric operand where it has a side, else the smaller of the two. */
+/* Products of a matrix and a vector (measured only) have two extents.  The third extent is k where the operation has
+ * one, the number of right-hand sides where a factor is only applied, the order of the triangular or symmetric operand
+ * where it has a side, else the smaller of the two. */
 static void find_extents(const struct ofl_call *call, double extent[3])
 {
     double m = (double)(call->m > 0 ? call->m : call->n > 0 ? call->n : 0);
     double n = (double)(call->n > 0 ? call->n : call->m > 0 ? call->m : 0);
     extent[0] = m;
     extent[1] = n;
-    if (call->k > 0) {
+    if (!ofl_operation_offloaded(call->operation)) {
+        extent[2] = 1;
+    } else if (call->k > 0) {
         extent[2] = (double)call->k;
     } else if (call->nrhs > 0 && call->operand[0].access == OFL_READ) {
         extent[2] = (double)call->nrhs;

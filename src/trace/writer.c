@@ -436,7 +436,8 @@ static uint64_t stored_bytes(const struct ofl_buffer *buffer)
     uint64_t rows = (uint64_t)buffer->rows, columns = (uint64_t)buffer->columns;
     uint64_t square = rows < columns ? rows : columns;
     uint64_t beyond = buffer->region == OFL_LOWER ? rows - square : columns - square;
-    uint64_t elements = buffer->region == OFL_GENERAL ? rows * columns : square * (square + 1) / 2 + beyond * square;
+    bool triangle = buffer->region == OFL_UPPER || buffer->region == OFL_LOWER;
+    uint64_t elements = !triangle ? rows * columns : square * (square + 1) / 2 + beyond * square;
     return elements * buffer->element_size;
 }
 

@@ -73,6 +73,30 @@ product=$clients/cli_product
 check "program with BLAS, host device" 42 '' '' run --device host --force "$product"
 GPU_OFFLOAD_SUMMARY=$work/summary run --device host --force "$product"
 same "its call reached the device" 'dgemm host 1' "$(grep ' host ' summary)"
+# Children write files of their own, whatever file that is; and no file can hold the program up or end it.
+cat >parent <<EOF
+#!/bin/sh
+"$product"
+"$product"
+exit 7
+EOF
+chmod +x parent
+GPU_OFFLOAD_SUMMARY=$work/family check "a parent with children" 7 '' '' run --device host --force ./parent
+same "the summary of the parent, which called nothing" '' "$(cat family)"
+same "the summaries of the children" 2 "$(cat family.* | grep -c '^dgemm host 1$')"
+GPU_OFFLOAD_SUMMARY=$work/outer check "run inside run" 42 '' '' run "$offload" run --device host --force "$product"
+same "the summary of a run inside a run" 'dgemm host 1' "$(cat outer)"
+mkfifo pipe
+check "summary into a pipe without a reader" 42 '' 'cannot write the summary to .*pipe' \
+    timeout 20 "$offload" run --summary-file pipe "$product"
+check "summary into a full device" 42 '' 'cannot write the summary to /dev/full' run --summary-file /dev/full "$product"
+check "summary into a folder" 42 '' 'cannot write the summary to' run --summary-file . "$product"
+check "summary where files may not grow, nor the message's" 42 '' '' \
+    bash -c "ulimit -f 0; exec '$offload' run --summary-file '$work/small' '$product'"
+check "summary table that nobody reads" 42 '' '' python3 -c 'import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+sys.exit(subprocess.run(sys.argv[1:], stderr=writer).returncode)' "$offload" run --summary "$product"
 mkdir empty
 check "no backend" 42 '' "libgpuoffload-host.so was not found in $work/empty; .*the program runs on the CPU" \
     run --device host --force --backend-dir empty "$product"

@@ -1,17 +1,17 @@
 /* The device fails at its Nth step, for every N and every kind of step.
  *
- *     faults [STEP ...]
+ *     faults [-s STRIDE] [STEP ...]
  *
- * A run is a list of calls on small integers, whose results are exact in any order
- * of summation.  Each run is a process of its own, whose host device has been told
- * to fail the Nth allocation, copy, operation, step of any kind, or to be lost there,
- * once or from then on.  Where a call fails, its operands must be bit for bit as
- * before (an output that the operation does not read may hold anything, but its gaps
- * may not); what the CPU library would then compute is put in.  At the end of each
- * run all results are as they must be, nothing was printed, and the process ended by
- * itself.  A lost device stays lost. */
+ * A run is a list of calls: products of small integers, whose results are exact in any order
+ * of summation, and calls of LAPACK, which have several outputs.  Each run is a process of its own, whose host device
+ * has been told to fail the Nth allocation, copy, operation, step of any kind, or to be lost there, once or from then
+ * on.  Where a call fails, its operands must be bit for bit as before (an output that the operation does not read may
+ * hold anything, but its gaps may not); what the CPU library would then compute is put in.  At the end of each run all
+ * results are as they must be, nothing was printed, and the process ended by itself.  A lost device stays lost.  With
+ * -s, N = 1, 1 + STRIDE, ...: for runs of very many steps. */
 #include "device/device.h"
 #include "base/reason.h"
+#include "checks.h"
 #include "reference.h"
 
 #include <stdarg.h>
@@ -22,7 +22,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { quiet_rounds = 4, most_steps = 400 };
+enum { quiet_rounds = 8, most_runs = 400 };
+
+static int stride = 1;
 
 /* What a run tells the process that made it, in shared memory: its output must stay empty. */
 static struct report {
@@ -82,8 +84,7 @@ static void attempt(struct ofl_call *call, struct ofl_matrix *m, struct ofl_expe
     report->calls++;
     report->failed += reason != OFL_OK;
     for (int i = 0; i < call->operands; i++) {
-        bool may_change =
-            i == output && (reason == OFL_OK || (out->access == OFL_ADD && beta_is_zero && out->region == OFL_GENERAL));
+        bool may_change = i == output && (reason == OFL_OK || (out->access == OFL_ADD && beta_is_zero));
         if (may_change ? !ofl_matrix_unchanged_outside(&m[i], out->region, snapshots[i])
                        : !ofl_matrix_unchanged(&m[i], snapshots[i])) {
             problem("call %d (%s) changed operand %d", report->calls, ofl_reason_name(reason), i);
@@ -181,6 +182,46 @@ static void call_triangle(enum ofl_operation operation, enum ofl_precision preci
     attempt(&call, matrices, expected);
 }
 
+/* A call of LAPACK: all of its outputs are right, or all of its operands are as before. */
+static void call_lapack(enum ofl_operation operation, enum ofl_precision precision, int64_t order,
+                        bool (*check)(const struct ofl_call *, const struct ofl_matrix *, const struct ofl_matrix *))
+{
+    struct ofl_call call = {.operation = operation, .precision = precision};
+    struct ofl_matrix before[OFL_MAX_OPERANDS], after[OFL_MAX_OPERANDS];
+    int32_t info = -1;
+    ofl_make_square_call(&call, order, before);
+    for (int i = 0; i < call.operands; i++) {
+        char *snapshot = ofl_matrix_snapshot(&before[i]);
+        after[i] = ofl_matrix_new(before[i].precision, before[i].rows, before[i].columns, before[i].ld);
+        ofl_matrix_restore(&after[i], snapshot);
+        call.operand[i].address = after[i].first;
+        free(snapshot);
+    }
+    call.info = &info;
+    enum ofl_reason reason = ofl_device_run(&call, NULL);
+    report->calls++;
+    report->failed += reason != OFL_OK;
+    for (int i = 0; i < call.operands; i++) {
+        char *snapshot = ofl_matrix_snapshot(&before[i]);
+        enum ofl_region region = call.operand[i].region == OFL_PIVOTS ? OFL_GENERAL : call.operand[i].region;
+        if (reason == OFL_OK ? !ofl_matrix_unchanged_outside(&after[i], region, snapshot)
+                             : !ofl_matrix_unchanged(&after[i], snapshot)) {
+            problem("call %d (%s) changed operand %d", report->calls, ofl_reason_name(reason), i);
+        }
+        free(snapshot);
+    }
+    if (reason == OFL_OK && (info != 0 || !check(&call, before, after))) {
+        problem("call %d: a wrong result, info %d", report->calls, (int)info);
+    }
+    if (reason != OFL_OK && info != -1) {
+        problem("call %d: info was written although the call failed", report->calls);
+    }
+    for (int i = 0; i < call.operands; i++) {
+        ofl_matrix_free(&before[i]);
+        ofl_matrix_free(&after[i]);
+    }
+}
+
 /* Contiguous and strided, long and short columns, triangles of one panel and of several, and a size that
  * makes the scratch memory grow. */
 static void run_calls(void)
@@ -195,6 +236,10 @@ static void run_calls(void)
     call_symm(OFL_D, 25, 11);
     call_triangle(OFL_OP_trmm, OFL_D, 24, 13);
     call_triangle(OFL_OP_trsm, OFL_D, 24, 13);
+    call_lapack(OFL_OP_gesv, OFL_D, 12, ofl_check_gesv);
+    call_lapack(OFL_OP_potrf, OFL_Z, 12, ofl_check_potrf);
+    call_lapack(OFL_OP_geqrf, OFL_S, 12, ofl_check_geqrf);
+    call_lapack(OFL_OP_gels, OFL_C, 12, ofl_check_gels);
     call_gemm(OFL_D, 20, 18, 7, 0, 0);
 }
 
@@ -244,16 +289,16 @@ static bool run_all(const char *step, const char *suffix, long *runs)
 {
     char fault[64];
     bool good = true;
-    int quiet = 0, failing = 0, number;
-    for (number = 1; quiet < quiet_rounds && number < most_steps; number++) {
-        snprintf(fault, sizeof fault, "%s:%d%s", step, number, suffix);
+    int quiet = 0, failing = 0, made;
+    for (made = 0; quiet < quiet_rounds && made < most_runs; made++) {
+        snprintf(fault, sizeof fault, "%s:%d%s", step, 1 + made * stride, suffix);
         good = run(fault) && good;
         quiet = report->failed == 0 ? quiet + 1 : 0;
         failing += report->failed > 0;
         ++*runs;
     }
-    printf("faults: %s:N%s: %d runs, %d with failed calls\n", step, suffix, number - 1, failing);
-    return good && failing > 0 && number < most_steps;
+    printf("faults: %s:N%s: %d runs, %d with failed calls\n", step, suffix, made, failing);
+    return good && failing > 0 && made < most_runs;
 }
 
 int main(int count, char **arguments)
@@ -261,6 +306,11 @@ int main(int count, char **arguments)
     static const char *const all[] = {"allocate", "copy", "operation", "any", "lost"};
     long runs = 0;
     bool good = true;
+    if (count > 2 && strcmp(arguments[1], "-s") == 0) {
+        stride = atoi(arguments[2]);
+        count -= 2;
+        arguments += 2;
+    }
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED) {
         return 1;

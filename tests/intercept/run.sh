@@ -31,12 +31,16 @@ for binding in lazy now; do
         must "$cc" -O2 -fPIC -shared -DINT="int${width}_t" "$here/marked_blas.c" -o "libmarked$width.so"
         must "$cc" -O2 -fPIC -shared "$here/tail_forward.c" -o "marked$width.$binding.so" \
             -L. "-lmarked$width" "-Wl,-rpath,$work,-z,$binding"
+        must "$cc" -O2 -fPIC -shared -DKEEP "$here/tail_forward.c" -o "keeps$width.$binding.so" \
+            -L. "-lmarked$width" "-Wl,-rpath,$work,-z,$binding"
     done
     for pair in "32 64" "64 32"; do
         read -r first second <<<"$pair"
         plugins=("./marked$first.$binding.so" $((first / 8)) "./marked$second.$binding.so" $((second / 8)))
         check "bare-$first-$binding" ./tail_calls "${plugins[@]}"
         check "cpu-$first-$binding" env EXPECT_CPU=1 "$command" run --device none ./tail_calls "${plugins[@]}"
+        keeping=("./keeps$first.$binding.so" $((first / 8)) "./keeps$second.$binding.so" $((second / 8)))
+        check "keeping-$first-$binding" env EXPECT_CPU=1 "$command" run --device none ./tail_calls "${keeping[@]}"
         check "host-$first-$binding" "$command" run --device host --force ./tail_calls "${plugins[@]}"
     done
     if "$cc" -O2 -fPIC -shared "$here/tail_forward.c" -o "real32.$binding.so" -Wl,--no-as-needed -lblas "-Wl,-z,$binding" &&
@@ -54,5 +58,15 @@ if "$cc" -O1 "$here/jumps.c" -o jumps -lblas; then
     calls=$(GPU_OFFLOAD_SUMMARY=summary "$command" run --device host --force ./jumps)
     check jumps test "$calls" = "$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)"
 fi
+# Functions that only have the names of BLAS routines, alone and beside a BLAS.
+must "$cc" -O1 -fPIC -shared -DLIBRARY "$here/foreign.c" -o libforeign.so
+must "$cc" -O1 "$here/foreign.c" -o foreign -L. -lforeign "-Wl,-rpath,$work"
+check foreign "$command" run --device host --force ./foreign
+if "$cc" -O1 "$here/foreign.c" -o foreign_beside -Wl,--no-as-needed -L. -lforeign -lblas "-Wl,-rpath,$work"; then
+    check foreign-beside "$command" run --device host --force ./foreign_beside
+fi
+must "$cc" -O1 -fPIC -shared -DLIBRARY "$here/foreign.c" -o libforeign.so -Wl,--no-as-needed -lblas # by its dependencies
+check foreign-dependent "$command" run --device host --force ./foreign
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

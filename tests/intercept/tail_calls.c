@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MOST = 8, N = 110 };
 typedef void dgemm_function(const char *, const char *, const void *, const void *, const void *, const double *,
@@ -17,7 +19,8 @@ typedef void dgemm_function(const char *, const char *, const void *, const void
 
 struct plugin {
     void *handle;
-    dgemm_function *forward;
+    dgemm_function *forward, *call_kept;
+    void (*keep)(void);
     long (*calls)(void);
     int width;
 };
@@ -32,8 +35,13 @@ static int open_plugin(struct plugin *plugin, const char *path, int width)
         return 0;
     }
     *(void **)&plugin->forward = dlsym(plugin->handle, "forward_dgemm");
+    *(void **)&plugin->call_kept = dlsym(plugin->handle, "call_kept");
+    *(void **)&plugin->keep = dlsym(plugin->handle, "keep_pointer");
     *(void **)&plugin->calls = dlsym(plugin->handle, "marked_calls"); /* NULL for real libraries */
     plugin->width = width;
+    if (plugin->keep != NULL) {
+        plugin->keep();
+    }
     return plugin->forward != NULL;
 }
 
@@ -61,7 +69,7 @@ static int right(int n)
     return 1;
 }
 
-static int check(struct plugin *plugin, int n)
+static int check_call(struct plugin *plugin, dgemm_function *function, int n)
 {
     struct {
         int32_t narrow, garbage;
@@ -73,7 +81,7 @@ static int check(struct plugin *plugin, int n)
         b[i] = rand() % 9 - 4;
         c[i] = 1e300;
     }
-    call(plugin->forward, plugin->width == 8 ? (const void *)&wide : (const void *)&narrow);
+    call(function, plugin->width == 8 ? (const void *)&wide : (const void *)&narrow);
     if (!right(n)) {
         fprintf(stderr, "n = %d, width %d: wrong result\n", n, plugin->width);
         return 0;
@@ -83,6 +91,37 @@ static int check(struct plugin *plugin, int n)
         return 0;
     }
     return 1;
+}
+
+static int check(struct plugin *plugin, int n)
+{
+    return check_call(plugin, plugin->forward, n) &&
+           (plugin->call_kept == NULL || check_call(plugin, plugin->call_kept, n));
+}
+
+/* The first again, closed and opened: perhaps at another's old place. */
+static int reopen(struct plugin *plugins, int count, char **argv)
+{
+    int good = 1;
+    for (int round = 0; round < 20; round++) {
+        int i = round % count, j = (i + 1) % count;
+        dlclose(plugins[i].handle);
+        good &= check(&plugins[j], 50);
+        good &= open_plugin(&plugins[i], argv[1 + 2 * i], plugins[i].width) && check(&plugins[i], 60) &&
+                check(&plugins[j], 70);
+    }
+    return good;
+}
+
+/* A child of fork finds its way as its parent did. */
+static int child_does(struct plugin *plugins, int count, char **argv)
+{
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(!reopen(plugins, count, argv));
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
 int main(int argc, char **argv)
@@ -100,15 +139,7 @@ int main(int argc, char **argv)
             good &= check(&plugins[i], 1 + (37 * round + i) % N);
         }
     }
-    /* The first again, closed and opened: perhaps at another's old place. */
-    for (int round = 0; round < 20; round++) {
-        int i = round % count;
-        dlclose(plugins[i].handle);
-        int j = (i + 1) % count;
-        good &= check(&plugins[j], 50);
-        good &= open_plugin(&plugins[i], argv[1 + 2 * i], plugins[i].width) && check(&plugins[i], 60) &&
-                check(&plugins[j], 70);
-    }
+    good &= child_does(plugins, count, argv) && reopen(plugins, count, argv);
     puts(good ? "ok" : "failed");
     return !good;
 }

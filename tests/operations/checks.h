@@ -12,6 +12,10 @@
 /* Fills the operands of an operation of LAPACK with what it may be given, NaN where it does not look. */
 void ofl_fill_lapack(const struct ofl_call *call, struct ofl_matrix *matrices);
 
+/* Makes operands of this order, filled, for one of getrf, gesv, getri, potrf, posv, potri, trtri, geqrf, gels; the
+ * call has its operation and precision. */
+void ofl_make_square_call(struct ofl_call *call, int64_t order, struct ofl_matrix *matrices);
+
 /* Runs singular, indefinite, badly scaled and infinite matrices; the number of cases that failed. */
 long ofl_run_exceptional(long *cases);
 

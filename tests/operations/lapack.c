@@ -491,3 +491,47 @@ void ofl_fill_lapack(const struct ofl_call *call, struct ofl_matrix *matrices)
         break;
     }
 }
+
+/* Operands in the order of the table; the second one is pivots, tau or the right-hand sides. */
+void ofl_make_square_call(struct ofl_call *call, int64_t order, struct ofl_matrix *matrices)
+{
+    bool pivots = call->operation == OFL_OP_getrf || call->operation == OFL_OP_gesv || call->operation == OFL_OP_getri;
+    bool right = call->operation == OFL_OP_gesv || call->operation == OFL_OP_posv || call->operation == OFL_OP_gels;
+    bool tau = call->operation == OFL_OP_geqrf;
+    bool triangle = call->operation == OFL_OP_potrf || call->operation == OFL_OP_posv ||
+                    call->operation == OFL_OP_potri || call->operation == OFL_OP_trtri;
+    call->uplo = triangle ? 'U' : '\0';
+    call->diag = call->operation == OFL_OP_trtri ? 'N' : '\0';
+    call->trans = call->operation == OFL_OP_gels ? 'N' : '\0';
+    call->m = call->operation == OFL_OP_getrf || tau || call->operation == OFL_OP_gels ? order : 0;
+    call->n = order;
+    call->nrhs = right ? 2 : 0;
+    matrices[call->operands++] = ofl_matrix_new(call->precision, order, order, order + 3);
+    if (pivots) {
+        matrices[call->operands++] = ofl_matrix_new(OFL_S, order, 1, order);
+    }
+    if (tau || right) {
+        matrices[call->operands++] = ofl_matrix_new(call->precision, order, right ? 2 : 1, order);
+    }
+    for (int i = 0; i < call->operands; i++) {
+        bool is_pivots = pivots && i == 1, is_tau = tau && i == 1;
+        bool given = is_pivots && call->operation == OFL_OP_getri;
+        call->operand[i] = (struct ofl_buffer){
+            .address = matrices[i].first,
+            .rows = order,
+            .columns = matrices[i].columns,
+            .ld = matrices[i].ld,
+            .element_size = (uint32_t)matrices[i].element_size,
+            .access = given                 ? OFL_READ
+                      : is_pivots || is_tau ? OFL_WRITE
+                                            : OFL_UPDATE,
+            .region = is_pivots            ? OFL_PIVOTS
+                      : i == 0 && triangle ? OFL_UPPER
+                                           : OFL_GENERAL,
+        };
+        for (int64_t at = 0; at < order * matrices[i].columns && !is_pivots; at++) {
+            ofl_matrix_set(&matrices[i], at % order, at / order, ofl_random_element(call->precision));
+        }
+    }
+    ofl_fill_lapack(call, matrices);
+}

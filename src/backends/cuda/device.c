@@ -121,6 +121,7 @@ const struct ofl_backend ofl_backend = {
     .event_destroy = ofl_cuda_event_destroy,
     .event_record = ofl_cuda_event_record,
     .event_wait = ofl_cuda_event_wait,
+    .event_done = ofl_cuda_event_done,
     .stream_wait_event = ofl_cuda_stream_wait_event,
     .event_elapsed = ofl_cuda_event_elapsed,
     .copy_in = ofl_cuda_copy_in,

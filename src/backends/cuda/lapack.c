@@ -1,10 +1,9 @@
 /* LAPACK's operations of the CUDA backend, by cuSOLVER and cuBLAS.
  *
  * An operation is a few routines on one stream.  Each routine tells of singular
- * matrices in a word of its own among call->info's "others": the core throws the results
- * away where one of them is not zero, so that nothing depends on how cuSOLVER leaves
- * such a matrix.  cuSOLVER's interfaces with 64-bit sizes are used where there are
- * any; the others (potri, orgqr, ormqr) are refused what they cannot index.
+ * matrices in a word of its own of call->info, so that the core verifies the results or
+ * throws them away, and nothing depends on how cuSOLVER leaves such a matrix.  cuSOLVER's interfaces with 64-bit sizes
+ * are used where there are any; the others (potri, orgqr, ormqr) are refused what they cannot index.
  *
  * Scratch memory: cuSOLVER's workspace, cuBLAS's, and `extra`, each aligned. */
 #include "driver.h"
@@ -79,9 +78,17 @@ static enum ofl_reason driver_result(const struct run *run, CUresult result)
     return ofl_cuda_reason(run->device, result, OFL_OPERATION_FAILED);
 }
 
+/* A word for the next routine of an operation. */
 static int32_t *next_info(struct run *run)
 {
     return run->next_info++;
+}
+
+/* A word for getrf or potrf: a claim where it is the whole operation. */
+static int32_t *factor_info(struct run *run)
+{
+    bool whole = run->call->operation == OFL_OP_getrf || run->call->operation == OFL_OP_potrf;
+    return whole ? run->call->info + OFL_INFO_CLAIM : next_info(run);
 }
 
 static CUdeviceptr address(const struct ofl_buffer *matrix, size_t bytes)
@@ -107,7 +114,7 @@ static enum ofl_reason run_getrf(struct run *run)
     return solver_status(run,
                          ofl_cusolver.cusolverDnXgetrf(run->handle, run->params, a->rows, a->columns, type, a->address,
                                                        a->ld, pivots->address, type, run->solver, run->layout.solver,
-                                                       run->host, run->layout.host, next_info(run)));
+                                                       run->host, run->layout.host, factor_info(run)));
 }
 
 static enum ofl_reason solve_lu(struct run *run, char trans, const struct ofl_buffer *right)
@@ -193,7 +200,7 @@ static enum ofl_reason run_potrf(struct run *run)
         reason = solver_status(run, ofl_cusolver.cusolverDnXpotrf(run->handle, run->params, triangle(run->call),
                                                                   a->rows, type, a->address, a->ld, type, run->solver,
                                                                   run->layout.solver, run->host, run->layout.host,
-                                                                  next_info(run)));
+                                                                  factor_info(run)));
     }
     return reason == OFL_OK ? make_diagonal_real(run) : reason;
 }

@@ -25,6 +25,7 @@ enum ofl_reason ofl_cuda_event_create(int device, struct ofl_event **out);
 enum ofl_reason ofl_cuda_event_destroy(int device, struct ofl_event *event);
 enum ofl_reason ofl_cuda_event_record(int device, struct ofl_stream *stream, struct ofl_event *event);
 enum ofl_reason ofl_cuda_event_wait(int device, struct ofl_event *event);
+enum ofl_reason ofl_cuda_event_done(int device, struct ofl_event *event, bool *done);
 enum ofl_reason ofl_cuda_stream_wait_event(int device, struct ofl_stream *stream, struct ofl_event *event);
 enum ofl_reason ofl_cuda_event_elapsed(int device, struct ofl_event *begin, struct ofl_event *end, double *seconds);
 

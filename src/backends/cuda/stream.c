@@ -80,6 +80,18 @@ enum ofl_reason ofl_cuda_event_wait(int device, struct ofl_event *event)
                             : reason;
 }
 
+enum ofl_reason ofl_cuda_event_done(int device, struct ofl_event *event, bool *done)
+{
+    enum ofl_reason reason = ofl_cuda_enter(device);
+    *done = false;
+    if (reason == OFL_OK) {
+        CUresult result = ofl_cuda.cuEventQuery(event_of(event));
+        *done = result == CUDA_SUCCESS;
+        reason = leave(device, result == CUDA_ERROR_NOT_READY ? CUDA_SUCCESS : result, OFL_OPERATION_FAILED);
+    }
+    return reason;
+}
+
 enum ofl_reason ofl_cuda_stream_wait_event(int device, struct ofl_stream *stream, struct ofl_event *event)
 {
     enum ofl_reason reason = ofl_cuda_enter(device);

@@ -175,6 +175,13 @@ static enum ofl_reason event_wait(int device, struct ofl_event *event)
     return ofl_host_usable(device);
 }
 
+static enum ofl_reason event_done(int device, struct ofl_event *event, bool *done)
+{
+    (void)event;
+    *done = true;
+    return ofl_host_usable(device);
+}
+
 static enum ofl_reason stream_wait_event(int device, struct ofl_stream *stream, struct ofl_event *event)
 {
     (void)stream, (void)event;
@@ -215,6 +222,7 @@ const struct ofl_backend ofl_backend = {
     .event_destroy = event_destroy,
     .event_record = event_record,
     .event_wait = event_wait,
+    .event_done = event_done,
     .stream_wait_event = stream_wait_event,
     .event_elapsed = event_elapsed,
     .copy_in = ofl_host_copy_in,

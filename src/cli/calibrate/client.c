@@ -46,18 +46,27 @@ enum { MAX_SHAPES = 6 };
 static const struct {
     const char *words[4];
     struct shape shape[MAX_SHAPES];
+    const char *routine; /* the only one that this is for; NULL: all */
 } kinds[] = {
-    {{"side", "m", "n", "k"}, {{1, 1, 1, 0}, {1, 0.25, 1, 0}, {2, 0.5, 0.25, 0}}},
-    {{"m", "n", "k", "tau"}, {{1, 1, 1, 0}, {4, 0.25, 0.25, 0}, {1, 0.5, 0.25, 0}}},
-    {{"m", "n", "k"},
-     {{1, 1, 1, 0}, {4, 0.25, 0.25, 0}, {0.25, 4, 0.25, 0}, {2, 2, 0.0625, 0}, {0.25, 0.25, 4, 0}, {1, 1, 0.25, 0}}},
-    {{"side", "m", "n"}, {{1, 1, 0, 0}, {2, 0.125, 0, 0}, {0.25, 4, 0, 0}}},
-    {{"m", "n", "nrhs"}, {{1, 1, 0, 0.0625}, {4, 0.25, 0, 0.0625}}},
-    {{"m", "n"}, {{1, 1, 0, 0}, {4, 0.25, 0, 0}, {0.25, 4, 0, 0}}},
-    {{"n", "k"}, {{0, 1, 1, 0}, {0, 2, 0.0625, 0}, {0, 0.25, 4, 0}}},
-    {{"trans", "n", "nrhs"}, {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}}},
-    {{"n", "nrhs"}, {{0, 1, 0, 0.0625}}},
-    {{"n"}, {{0, 1, 0, 0}}},
+    {.words = {"uplo", "n", "nrhs"},
+     .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}},
+     .routine = "potrs"}, /* its words are posv's */
+    {.words = {"side", "m", "n", "k"}, .shape = {{1, 1, 1, 0}, {1, 0.25, 1, 0}, {2, 0.5, 0.25, 0}}},
+    {.words = {"m", "n", "k", "tau"}, .shape = {{1, 1, 1, 0}, {4, 0.25, 0.25, 0}, {1, 0.5, 0.25, 0}}},
+    {.words = {"m", "n", "k"},
+     .shape = {{1, 1, 1, 0},
+               {4, 0.25, 0.25, 0},
+               {0.25, 4, 0.25, 0},
+               {2, 2, 0.0625, 0},
+               {0.25, 0.25, 4, 0},
+               {1, 1, 0.25, 0}}},
+    {.words = {"side", "m", "n"}, .shape = {{1, 1, 0, 0}, {2, 0.125, 0, 0}, {0.25, 4, 0, 0}}},
+    {.words = {"m", "n", "nrhs"}, .shape = {{1, 1, 0, 0.0625}, {4, 0.25, 0, 0.0625}}},
+    {.words = {"m", "n"}, .shape = {{1, 1, 0, 0}, {4, 0.25, 0, 0}, {0.25, 4, 0, 0}}},
+    {.words = {"n", "k"}, .shape = {{0, 1, 1, 0}, {0, 2, 0.0625, 0}, {0, 0.25, 4, 0}}},
+    {.words = {"trans", "n", "nrhs"}, .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}}},
+    {.words = {"n", "nrhs"}, .shape = {{0, 1, 0, 0.0625}}},
+    {.words = {"n"}, .shape = {{0, 1, 0, 0}}},
 };
 
 struct point {
@@ -145,27 +154,28 @@ static void *value_of(struct values *v, const char *word, size_t length)
 typedef void routine(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
                      void *, size_t, size_t, size_t, size_t);
 
-/* Whether the libraries that this client is linked with have the routine: not all have all. */
-static bool is_there(const char *name)
-{
-    static const char *const libraries[] = {"libblas.so.3", "liblapack.so.3"};
-    for (int i = 0; i < 2; i++) {
-        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
-        bool found = library != NULL && dlsym(library, name) != NULL;
-        if (library != NULL) {
-            dlclose(library);
-        }
-        if (found) {
-            return true;
-        }
-    }
-    return false;
-}
-
 struct prepared {
     routine *function;
     void *argument[13];
 };
+
+/* Whether the CPU's libraries have a routine.  The preload library has them all, so those are asked themselves:
+ * the ones that hold a routine of BLAS and of LAPACK which is never wrapped. */
+static bool library_has(const char *name)
+{
+    static const char *const landmarks[] = {"isamax_", "ilaenv_"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof landmarks / sizeof *landmarks && !found; i++) {
+        Dl_info info;
+        void *landmark = dlsym(RTLD_DEFAULT, landmarks[i]);
+        void *library = landmark != NULL && dladdr(landmark, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY) : NULL;
+        if (library != NULL) {
+            found = dlsym(library, name) != NULL;
+            dlclose(library);
+        }
+    }
+    return found;
+}
 
 /* Puts the argument list together; false if a word in it means nothing here. */
 static bool prepare(const struct point *point, struct values *v, struct prepared *out)
@@ -173,10 +183,7 @@ static bool prepare(const struct point *point, struct values *v, struct prepared
     char name[32];
     int count = 0;
     snprintf(name, sizeof name, "%c%s_", point->letter, operations[point->operation].name);
-    if (!is_there(name)) {
-        return false;
-    }
-    void *symbol = dlsym(RTLD_DEFAULT, name);
+    void *symbol = library_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
     for (int i = 0; i < 13; i++) {
         out->argument[i] = (void *)1;
     }
@@ -362,7 +369,7 @@ static const struct shape *shapes_of(enum ofl_operation operation, size_t *count
 {
     size_t kind = 0;
     for (bool fits = false; !fits; kind += !fits) {
-        fits = true;
+        fits = kinds[kind].routine == NULL || strcmp(kinds[kind].routine, operations[operation].name) == 0;
         for (int i = 0; i < 4 && kinds[kind].words[i] != NULL; i++) {
             fits = fits && ofl_operation_takes(operation, kinds[kind].words[i]);
         }

@@ -6,127 +6,11 @@
  * intercept/wrapper.h; here is only its shape.  The second output is the table of symbols.
  *
  * A row that the tables do not explain ends the build with a message. */
+#include "table.h"
+
 #include <ctype.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum class { FLAG, SIZE, LEADING, SCALAR, REAL, MATRIX, VECTOR, INCREMENT, PIVOTS, WORK, LWORK, INFO };
-enum interface { FORTRAN, CBLAS };
-enum { MAX_ARGUMENTS = 24, MAX_OPERANDS = 4, MAX_WORD = 32, MAX_AFTER_COLON = 64 };
-
-static const struct word {
-    const char *name;
-    enum class class;
-    const char *letters, *field;
-} words[] = {
-#define OFL_ARGUMENT(word, class, letters, field) {#word, class, letters, field},
-#include "arguments.def"
-};
-
-static const struct scheme {
-    enum interface interface;
-    const char *prefix, *suffix;
-    int integer_bytes;
-} schemes[] = {
-#define OFL_NAME(interface, prefix, suffix, integer_bytes) {interface, prefix, suffix, integer_bytes},
-#include "names.def"
-};
-
-static const struct operation {
-    const char *name, *precisions, *kind, *arguments, *row_major, *flops;
-    struct {
-        const char *name, *access, *region, *rows, *columns;
-    } operands[MAX_OPERANDS];
-} operations[] = {
-#define OFL_OPERAND(name, access, region, rows, columns)                                                               \
-    {                                                                                                                  \
-#name, #access, #region, #rows, #columns                                                                       \
-    }
-#define OFL_OPERATION(name, precisions, kind, arguments, row_major, flops, ...)                                        \
-    {#name, precisions, #kind, arguments, row_major, #flops, {__VA_ARGS__}},
-#include <gpu-offload/operations.def>
-};
-
-struct argument {
-    char name[MAX_WORD];
-    char letters[MAX_AFTER_COLON]; /* or, of a size or a length, the expression that bounds it */
-    const struct word *word;
-};
-
-struct signature {
-    struct argument arguments[MAX_ARGUMENTS];
-    int count;
-};
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static _Noreturn void fail(const char *format, ...)
-{
-    va_list arguments;
-    fputs("generate: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(1);
-}
-
-static const struct word *find_word(const char *name, size_t length)
-{
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (strlen(words[i].name) == length && memcmp(words[i].name, name, length) == 0) {
-            return &words[i];
-        }
-    }
-    return NULL;
-}
-
-static struct signature parse_arguments(const struct operation *operation)
-{
-    struct signature signature = {.count = 0};
-    for (const char *p = operation->arguments; *p != '\0';) {
-        size_t token = strcspn(p, " ");
-        size_t length = strcspn(p, " :");
-        const struct word *word = find_word(p, length);
-        if (word == NULL || signature.count == MAX_ARGUMENTS) {
-            fail("%s: argument '%.*s' is not in arguments.def", operation->name, (int)token, p);
-        }
-        struct argument *argument = &signature.arguments[signature.count++];
-        argument->word = word;
-        snprintf(argument->name, sizeof argument->name, "%s", word->name);
-        if (length < token) {
-            if (token - length > sizeof argument->letters) {
-                fail("%s: too much after the colon of '%s'", operation->name, word->name);
-            }
-            snprintf(argument->letters, sizeof argument->letters, "%.*s", (int)(token - length - 1), p + length + 1);
-        } else {
-            snprintf(argument->letters, sizeof argument->letters, "%s", word->letters);
-        }
-        if (word->class == FLAG && argument->letters[0] == '\0') {
-            fail("%s: '%s' needs its letters, as in %s:NTC", operation->name, word->name, word->name);
-        }
-        p += token + strspn(p + token, " ");
-    }
-    return signature;
-}
-
-static bool is_complex(char precision)
-{
-    return precision == 'c' || precision == 'z';
-}
-
-static bool has(const struct signature *signature, const char *name)
-{
-    for (int i = 0; i < signature->count; i++) {
-        if (strcmp(signature->arguments[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* ---- describe_OP ---- */
 
@@ -153,28 +37,13 @@ static const char *describe_type(const struct argument *argument)
     return NULL;
 }
 
-static bool is_measured(const struct operation *operation)
-{
-    return strcmp(operation->kind, "OFL_MEASURED") == 0;
-}
-
 /* Whether describe_OP takes the argument: of a measured operation only flags and sizes are looked at. */
 static bool is_described(const struct operation *operation, const struct argument *argument)
 {
-    if (is_measured(operation)) {
+    if (ofl_table_measured(operation)) {
         return argument->word->class == FLAG || argument->word->class == SIZE;
     }
     return describe_type(argument) != NULL;
-}
-
-static bool has_class(const struct signature *signature, enum class class)
-{
-    for (int i = 0; i < signature->count; i++) {
-        if (signature->arguments[i].word->class == class) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Checks what the CPU library would report as an error. */
@@ -202,20 +71,20 @@ static void print_operand(const struct operation *operation, const struct signat
     const char *name = operation->operands[index].name, *region = operation->operands[index].region;
     const char *rows = operation->operands[index].rows, *access = operation->operands[index].access;
     char leading[4] = {'l', 'd', (char)tolower((unsigned char)name[0]), '\0'};
-    if (!has(signature, name)) {
-        fail("%s: operand %s is not an argument", operation->name, name);
+    if (!ofl_table_has(signature, name)) {
+        ofl_table_fail("%s: operand %s is not an argument", operation->name, name);
     }
     if (strcmp(region, "OFL_PIVOTS") == 0) {
         printf("    ofl_pivots(call, %s, integer_bytes, %s, %s);\n", name, access, rows);
         return;
     }
     printf("    ofl_operand(call, %s, ", name);
-    if (isupper((unsigned char)name[0]) && has(signature, leading)) {
+    if (isupper((unsigned char)name[0]) && ofl_table_has(signature, leading)) {
         printf("%s", leading);
     } else if (islower((unsigned char)name[0])) {
         printf("MAX(1, %s)", rows); /* a vector */
     } else {
-        fail("%s: the leading dimension of operand %s is not an argument", operation->name, name);
+        ofl_table_fail("%s: the leading dimension of operand %s is not an argument", operation->name, name);
     }
     printf(", %s, %s, %s, %s, &legal);\n", access, strcmp(region, "OFL_TRIANGLE") == 0 ? "ofl_triangle(uplo)" : region,
            rows, operation->operands[index].columns);
@@ -223,7 +92,7 @@ static void print_operand(const struct operation *operation, const struct signat
 
 static void print_describe(const struct operation *operation)
 {
-    struct signature signature = parse_arguments(operation);
+    struct signature signature = ofl_table_parse(operation);
     printf("/* Fills `call` from column-major arguments.  OFL_OK, or why the CPU library must have the call. */\n"
            "static enum ofl_reason describe_%s(struct ofl_call *call, enum ofl_precision precision",
            operation->name);
@@ -232,7 +101,8 @@ static void print_describe(const struct operation *operation)
             printf(", %s%s", describe_type(&signature.arguments[i]), signature.arguments[i].name);
         }
     }
-    printf("%s)\n{\n    bool legal = true;\n", has_class(&signature, PIVOTS) ? ", unsigned integer_bytes" : "");
+    printf("%s)\n{\n    bool legal = true;\n",
+           ofl_table_has_class(&signature, PIVOTS) ? ", unsigned integer_bytes" : "");
     for (int i = 0; i < signature.count; i++) {
         print_legality(&signature.arguments[i]);
     }
@@ -244,11 +114,11 @@ static void print_describe(const struct operation *operation)
         }
     }
     printf("};\n");
-    if (is_measured(operation)) {
+    if (ofl_table_measured(operation)) {
         printf("    return legal ? OFL_NOT_OFFLOADED : OFL_INVALID_ARGUMENT;\n}\n\n");
         return;
     }
-    if (has_class(&signature, LWORK)) {
+    if (ofl_table_has_class(&signature, LWORK)) {
         printf("    if (lwork == -1) {\n        return OFL_WORKSPACE_QUERY;\n    }\n");
     }
     for (int i = 0; i < signature.count; i++) {
@@ -261,9 +131,9 @@ static void print_describe(const struct operation *operation)
     for (int i = 0; i < MAX_OPERANDS && operation->operands[i].name != NULL; i++) {
         print_operand(operation, &signature, i);
     }
-    const char *alpha = has(&signature, "alpha")        ? "precision"
-                        : has(&signature, "real_alpha") ? "ofl_real_precision(precision)"
-                                                        : NULL;
+    const char *alpha = ofl_table_has(&signature, "alpha")        ? "precision"
+                        : ofl_table_has(&signature, "real_alpha") ? "ofl_real_precision(precision)"
+                                                                  : NULL;
     if (alpha != NULL) {
         printf("    if (legal && ofl_scalar_is_zero(&call->alpha, %s)) {\n        return OFL_NOTHING_TO_DO;\n    }\n",
                alpha);
@@ -296,7 +166,7 @@ static const char *wrapper_type(const struct argument *argument, enum interface 
     case REAL:
         return interface == FORTRAN ? "const void *" : real_type(precision);
     case SCALAR:
-        return interface == FORTRAN || is_complex(precision) ? "const void *" : real_type(precision);
+        return interface == FORTRAN || ofl_table_complex(precision) ? "const void *" : real_type(precision);
     case INCREMENT:
         return interface == FORTRAN ? "const void *" : "int64_t ";
     case MATRIX:
@@ -377,7 +247,7 @@ static void print_described(const struct argument *argument, const char *name, e
         printf("%s%s", interface == CBLAS ? "&" : "", name);
         break;
     case SCALAR:
-        printf("%s%s", interface == CBLAS && !is_complex(precision) ? "&" : "", name);
+        printf("%s%s", interface == CBLAS && !ofl_table_complex(precision) ? "&" : "", name);
         break;
     case LWORK:
         printf("ofl_integer(%s, integer_bytes)", name);
@@ -451,7 +321,7 @@ static void print_describe_call(const struct operation *operation, const struct 
             printf(")");
         }
     }
-    printf(has_class(signature, PIVOTS) ? ", integer_bytes)" : ")");
+    printf(ofl_table_has_class(signature, PIVOTS) ? ", integer_bytes)" : ")");
 }
 
 static void print_conjugates(const struct operation *operation, const struct signature *signature)
@@ -467,7 +337,7 @@ static void print_conjugates(const struct operation *operation, const struct sig
  * knows what it would be. */
 static void print_verdict(const struct signature *signature, char precision)
 {
-    if (has_class(signature, LWORK)) {
+    if (ofl_table_has_class(signature, LWORK)) {
         printf("                struct ofl_query query;\n"
                "                ofl_query_begin(&query);\n"
                "                ((void (*)(");
@@ -481,12 +351,17 @@ static void print_verdict(const struct signature *signature, char precision)
 
 static void print_wrapper(const struct operation *operation, const struct scheme *scheme, char precision, int symbol)
 {
-    struct signature signature = parse_arguments(operation);
+    struct signature signature = ofl_table_parse(operation);
     char name[64];
     routine_name(name, sizeof name, scheme, operation, precision);
-    printf("OFL_EXPORT void %s(", name);
+    bool entry = scheme->integer_bytes == 0; /* see OFL_ENTRY */
+    printf("%s void %s%s(", entry ? "OFL_BODY" : "OFL_EXPORT", entry ? "ofl_wrap_" : "", name);
     print_parameters(&signature, scheme->interface, precision);
-    printf(");\nOFL_LANES(%s, %d)\nvoid %s(", name, symbol, name);
+    printf(");\n");
+    if (entry) {
+        printf("OFL_ENTRY(%s, %d)\n", name, symbol);
+    }
+    printf("OFL_LANES(%s, %d)\nvoid %s%s(", name, symbol, entry ? "ofl_wrap_" : "", name);
     print_parameters(&signature, scheme->interface, precision);
     printf(")\n{\n"
            "    const struct ofl_target *target = ofl_target(&ofl_symbols[%d], __builtin_return_address(0));\n"
@@ -516,7 +391,7 @@ static void print_wrapper(const struct operation *operation, const struct scheme
             separator = ", ";
         }
     }
-    printf(")%s >= ofl_flops_floor) {\n", is_complex(precision) ? " * 4" : "");
+    printf(")%s >= ofl_flops_floor) {\n", ofl_table_complex(precision) ? " * 4" : "");
     if (scheme->interface == CBLAS) {
         print_conjugates(operation, &signature);
     }
@@ -531,8 +406,8 @@ static void print_wrapper(const struct operation *operation, const struct scheme
         print_describe_call(operation, &signature, FORTRAN, precision, false);
         printf(";\n");
     }
-    printf("            if (ofl_consider(&ofl_symbols[%d], target, reason)) {\n", symbol);
-    if (has_class(&signature, INFO)) {
+    printf("            if (ofl_consider(&ofl_symbols[%d], target, __builtin_return_address(0), reason)) {\n", symbol);
+    if (ofl_table_has_class(&signature, INFO)) {
         print_verdict(&signature, precision);
     }
     printf("                return;\n            }\n        }\n    }\n    ((void (*)(");
@@ -544,7 +419,7 @@ static void print_wrapper(const struct operation *operation, const struct scheme
 
 static void print_flops(const struct operation *operation)
 {
-    struct signature signature = parse_arguments(operation);
+    struct signature signature = ofl_table_parse(operation);
     printf("static inline double flops_%s(", operation->name);
     const char *separator = "";
     for (int i = 0; i < signature.count; i++) {
@@ -563,12 +438,12 @@ static void print_flops(const struct operation *operation)
 static void for_each_routine(void (*print)(const struct operation *, const struct scheme *, char, int))
 {
     int symbol = 0;
-    for (size_t i = 0; i < COUNT(operations); i++) {
-        struct signature signature = parse_arguments(&operations[i]);
-        for (const char *precision = operations[i].precisions; *precision != '\0'; precision++) {
-            for (size_t j = 0; j < COUNT(schemes); j++) {
-                if (schemes[j].interface == FORTRAN || !has_class(&signature, INFO)) {
-                    print(&operations[i], &schemes[j], *precision, symbol++);
+    for (size_t i = 0; i < ofl_table_operation_count; i++) {
+        struct signature signature = ofl_table_parse(&ofl_table_operations[i]);
+        for (const char *precision = ofl_table_operations[i].precisions; *precision != '\0'; precision++) {
+            for (size_t j = 0; j < ofl_table_scheme_count; j++) {
+                if (ofl_table_schemes[j].interface == FORTRAN || !ofl_table_has_class(&signature, INFO)) {
+                    print(&ofl_table_operations[i], &ofl_table_schemes[j], *precision, symbol++);
                 }
             }
         }
@@ -580,9 +455,10 @@ static void print_symbol(const struct operation *operation, const struct scheme 
     char name[64];
     routine_name(name, sizeof name, scheme, operation, precision);
     printf("    {.name = \"%s\", .operation = OFL_OP_%s, .precision = OFL_%c, .integer_bytes = %d, .cblas = %s,\n"
-           "     .wrapper = %s, .lanes = ofl_lanes_%d},\n",
+           "     .wrapper = %s, .body = %s%s, .lanes = ofl_lanes_%d},\n",
            name, operation->name, toupper((unsigned char)precision), scheme->integer_bytes,
-           scheme->interface == CBLAS ? "true" : "false", name, symbol);
+           scheme->interface == CBLAS ? "true" : "false", name, scheme->integer_bytes == 0 ? "ofl_wrap_" : "", name,
+           symbol);
 }
 
 static void print_declarations(const struct operation *operation, const struct scheme *scheme, char precision,
@@ -592,19 +468,22 @@ static void print_declarations(const struct operation *operation, const struct s
     routine_name(name, sizeof name, scheme, operation, precision);
     printf("extern const char %s[];\nextern const char ofl_lanes_%d[] __attribute__((visibility(\"hidden\")));\n", name,
            symbol);
+    if (scheme->integer_bytes == 0) {
+        printf("extern const char ofl_wrap_%s[] __attribute__((visibility(\"hidden\")));\n", name);
+    }
 }
 
 int main(int argc, char **argv)
 {
     const char *what = argc == 3 ? argv[1] : "";
     if (argc == 3 && freopen(argv[2], "w", stdout) == NULL) {
-        fail("%s cannot be written", argv[2]);
+        ofl_table_fail("%s cannot be written", argv[2]);
     }
     if (strcmp(what, "wrappers") == 0) {
         printf("/* Generated by src/intercept/generate; do not edit. */\n#include \"intercept/wrapper.h\"\n\n");
-        for (size_t i = 0; i < COUNT(operations); i++) {
-            print_flops(&operations[i]);
-            print_describe(&operations[i]);
+        for (size_t i = 0; i < ofl_table_operation_count; i++) {
+            print_flops(&ofl_table_operations[i]);
+            print_describe(&ofl_table_operations[i]);
         }
         for_each_routine(print_wrapper);
     } else if (strcmp(what, "symbols") == 0) {
@@ -613,9 +492,10 @@ int main(int argc, char **argv)
         for_each_routine(print_declarations);
         printf("\nstruct ofl_symbol ofl_symbols[] = {\n");
         for_each_routine(print_symbol);
-        printf("};\nconst unsigned ofl_symbol_count = sizeof ofl_symbols / sizeof *ofl_symbols;\n");
+        printf("};\nconst unsigned ofl_symbol_count = sizeof ofl_symbols / sizeof *ofl_symbols;\n"
+               "_Atomic unsigned ofl_settled[sizeof ofl_symbols / sizeof *ofl_symbols];\n");
     } else {
-        fail("usage: generate wrappers|symbols FILE");
+        ofl_table_fail("usage: generate wrappers|symbols FILE");
     }
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -11,6 +11,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* Its calls of its own routines must not reach a library of the program's with other integers. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { load_mode = RTLD_NOW | RTLD_LOCAL };
+#else
+enum { load_mode = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND };
+#endif
+
 struct cublasContext {
     bool stream, workspace, mode;
     void *library;
@@ -24,7 +31,7 @@ EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
     if (*handle == NULL || context == NULL) {
         return CUBLAS_STATUS_NOT_INITIALIZED;
     }
-    (*handle)->library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    (*handle)->library = dlopen("libopenblas.so.0", load_mode);
     return (*handle)->library != NULL ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 

@@ -312,6 +312,11 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream stream)
     return stream == NULL || event == NULL ? CUDA_ERROR_INVALID_HANDLE : current();
 }
 
+EXPORT CUresult cuEventQuery(CUevent event)
+{
+    return event == NULL ? CUDA_ERROR_INVALID_HANDLE : current();
+}
+
 EXPORT CUresult cuEventSynchronize(CUevent event)
 {
     return event == NULL ? CUDA_ERROR_INVALID_HANDLE : current();

@@ -12,6 +12,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* Its calls of its own routines must not reach a library of the program's with other integers. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { load_mode = RTLD_NOW | RTLD_LOCAL };
+#else
+enum { load_mode = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND };
+#endif
+
 enum { host_bytes = 192, spare = 7 };
 
 struct cusolverDnContext {
@@ -36,7 +43,7 @@ EXPORT cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle)
     if (*handle == NULL || !has_context()) {
         return CUSOLVER_STATUS_NOT_INITIALIZED;
     }
-    (*handle)->library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    (*handle)->library = dlopen("libopenblas.so.0", load_mode);
     return (*handle)->library != NULL ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_NOT_INITIALIZED;
 }
 

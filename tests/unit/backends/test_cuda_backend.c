@@ -99,7 +99,9 @@ static void contexts_are_restored(void)
     CHECK(cuda->stream_create(0, &stream) == OFL_OK && cuda->event_create(0, &event) == OFL_OK);
     CHECK(cuda->allocate(0, 8, &memory) == OFL_OK);
     CHECK(cuda->copy_in(0, stream, memory, 8, bytes, 8, 8, 1) == OFL_OK);
+    bool done = false;
     CHECK(cuda->event_record(0, stream, event) == OFL_OK && cuda->stream_wait(0, stream) == OFL_OK);
+    CHECK(cuda->event_done(0, event, &done) == OFL_OK && done);
     CHECK(cuda->properties(0, &properties) == OFL_OK && properties.flops_double > 6e13);
     CHECK(cuda->load(0, &load) == OFL_OK);
     CHECK(cuda->operation_prepare(0, OFL_OP_gemm, explanation, sizeof explanation) == OFL_OK);

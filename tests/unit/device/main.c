@@ -18,6 +18,14 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_signals),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_helpers),
+        cmocka_unit_test(test_fork_during_calls),
+        cmocka_unit_test(test_without_locked_memory),
+        cmocka_unit_test(test_verify_lu),
+        cmocka_unit_test(test_verify_cholesky),
+        cmocka_unit_test(test_pivots),
+        cmocka_unit_test(test_inputs),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }

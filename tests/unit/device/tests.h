@@ -19,4 +19,12 @@ void test_refusals(void **state);
 void test_memory(void **state);
 void test_signals(void **state);
 void test_cancelled(void **state);
+void test_pieces(void **state);
+void test_helpers(void **state);
+void test_fork_during_calls(void **state);
+void test_without_locked_memory(void **state);
+void test_verify_lu(void **state);
+void test_verify_cholesky(void **state);
+void test_pivots(void **state);
+void test_inputs(void **state);
 #endif

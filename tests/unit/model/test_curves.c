@@ -246,7 +246,28 @@ static void test_estimate_decides_sensibly(void **state)
     }
 }
 
+static void test_guesses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool known;
+        double doubles;
+    } cases[] = {
+        {"NVIDIA H200", true, 60e12},          {"NVIDIA A100-SXM4-80GB", true, 19e12},
+        {"NVIDIA H100 PCIe", true, 45e12},     {"NVIDIA GH200 480GB", true, 60e12},
+        {"NVIDIA GB200", true, 40e12},         {"Tesla T4", true, 0.25e12},
+        {"NVIDIA GeForce RTX 4090", false, 0}, {"", false, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ofl_device_properties guess;
+        assert_case(i, ofl_device_guess(cases[i].name, &guess) == cases[i].known);
+        assert_case(i, guess.flops_double == cases[i].doubles);
+    }
+}
+
 const struct CMUnitTest curve_tests[] = {
+    cmocka_unit_test(test_guesses),
     cmocka_unit_test(test_speed),
     cmocka_unit_test(test_speed_is_between_neighbours),
     cmocka_unit_test(test_shapes),

@@ -187,6 +187,7 @@ static void test_names(void **state)
     assert_int_equal(ofl_precision_letter(OFL_PRECISION_COUNT), '?');
     assert_true(ofl_operation_has(OFL_OP_gemm, OFL_S) && !ofl_operation_has(OFL_OP_herk, OFL_S));
     assert_int_equal(ofl_library_of(OFL_OP_gemm), OFL_LIBRARY_BLAS);
+    assert_int_equal(ofl_library_of(OFL_OP_gemmt), OFL_LIBRARY_BLAS);
     assert_int_equal(ofl_library_of(OFL_OP_potrf), OFL_LIBRARY_SOLVER);
     assert_true(ofl_operation_takes(OFL_OP_getrs, "nrhs") && !ofl_operation_takes(OFL_OP_gemm, "nrhs"));
     assert_true(ofl_operation_takes(OFL_OP_orgqr, "k") && !ofl_operation_takes(OFL_OP_orgqr, "q"));

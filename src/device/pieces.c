@@ -1,0 +1,135 @@
+/* Cutting rectangles into pieces, and copying pieces between host memory and compact memory.
+ *
+ * Pure functions on memory; no device, no state.  A piece of a triangle is the
+ * rectangle around what is stored in its columns; what is copied is exactly what is
+ * stored, column by column, since the rest may belong to another thread. */
+#include "device/pieces.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+char *ofl_element(const struct ofl_buffer *buffer, int64_t row, int64_t column)
+{
+    return (char *)buffer->address + ((size_t)column * (size_t)buffer->ld + (size_t)row) * buffer->element_size;
+}
+
+struct ofl_cut ofl_cut_buffer(const struct ofl_buffer *buffer, size_t bytes)
+{
+    int64_t elements = (int64_t)(bytes / buffer->element_size);
+    struct ofl_cut cut = {buffer->rows, 1, 1, 0};
+    if (buffer->rows < 1 || buffer->columns < 1) {
+        return cut;
+    }
+    elements = elements < 1 ? 1 : elements;
+    if (buffer->rows <= elements) {
+        cut.columns = elements / buffer->rows;
+    } else {
+        cut.rows = elements;
+        cut.down = (buffer->rows - 1) / elements + 1;
+    }
+    cut.count = cut.down * ((buffer->columns - 1) / cut.columns + 1);
+    return cut;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+struct ofl_piece ofl_piece_at(const struct ofl_buffer *buffer, const struct ofl_cut *cut, int64_t index)
+{
+    struct ofl_piece piece = {.row = index % cut->down * cut->rows, .column = index / cut->down * cut->columns};
+    int64_t end = smaller(piece.row + cut->rows, buffer->rows);
+    piece.columns = smaller(cut->columns, buffer->columns - piece.column);
+    if (buffer->region == OFL_UPPER) {
+        end = smaller(end, piece.column + piece.columns);
+    }
+    if (buffer->region == OFL_LOWER) {
+        piece.row = larger(piece.row, piece.column);
+    }
+    piece.rows = larger(end - piece.row, 0);
+    return piece;
+}
+
+size_t ofl_piece_bytes(const struct ofl_buffer *buffer, const struct ofl_piece *piece)
+{
+    return (size_t)piece->rows * (size_t)piece->columns * buffer->element_size;
+}
+
+void ofl_stored_rows(const struct ofl_buffer *buffer, const struct ofl_piece *piece, int64_t column, int64_t *first,
+                     int64_t *end)
+{
+    *first = piece->row;
+    *end = piece->row + piece->rows;
+    if (buffer->region == OFL_UPPER) {
+        *end = smaller(*end, column + 1);
+    }
+    if (buffer->region == OFL_LOWER) {
+        *first = larger(*first, column);
+    }
+}
+
+/* Whether the columns of a piece touch in host memory and in compact memory. */
+static bool is_contiguous(const struct ofl_buffer *buffer, const struct ofl_piece *piece, size_t pitch)
+{
+    return buffer->region == OFL_GENERAL && piece->rows == buffer->ld &&
+           pitch == (size_t)piece->rows * buffer->element_size;
+}
+
+void ofl_piece_gather(const struct ofl_buffer *buffer, const struct ofl_piece *piece, char *to, size_t pitch)
+{
+    if (is_contiguous(buffer, piece, pitch)) {
+        memcpy(to, ofl_element(buffer, piece->row, piece->column), ofl_piece_bytes(buffer, piece));
+        return;
+    }
+    for (int64_t j = piece->column; j < piece->column + piece->columns; j++, to += pitch) {
+        int64_t first, end;
+        ofl_stored_rows(buffer, piece, j, &first, &end);
+        if (first < end) {
+            memcpy(to + (size_t)(first - piece->row) * buffer->element_size, ofl_element(buffer, first, j),
+                   (size_t)(end - first) * buffer->element_size);
+        }
+    }
+}
+
+void ofl_piece_scatter(const struct ofl_buffer *buffer, const struct ofl_piece *piece, const char *from, size_t pitch)
+{
+    if (is_contiguous(buffer, piece, pitch)) {
+        memcpy(ofl_element(buffer, piece->row, piece->column), from, ofl_piece_bytes(buffer, piece));
+        return;
+    }
+    for (int64_t j = piece->column; j < piece->column + piece->columns; j++, from += pitch) {
+        int64_t first, end;
+        ofl_stored_rows(buffer, piece, j, &first, &end);
+        if (first < end) {
+            memcpy(ofl_element(buffer, first, j), from + (size_t)(first - piece->row) * buffer->element_size,
+                   (size_t)(end - first) * buffer->element_size);
+        }
+    }
+}
+
+void ofl_piece_populate(const struct ofl_buffer *buffer, const struct ofl_piece *piece)
+{
+#ifdef MADV_POPULATE_WRITE
+    enum { worth_bytes = 64 << 10 };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = ofl_piece_bytes(buffer, piece);
+    if (buffer->region != OFL_GENERAL || (piece->columns > 1 && piece->rows != buffer->ld) || bytes < worth_bytes) {
+        return;
+    }
+    /* Whole pages of the piece only: what lies beside it is not ours to touch. */
+    uintptr_t begin = ((uintptr_t)ofl_element(buffer, piece->row, piece->column) + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)ofl_element(buffer, piece->row, piece->column) + bytes) & ~(page - 1);
+    unsigned char there = 1;
+    if (mincore((void *)begin, page, &there) == 0 && (there & 1) == 0) {
+        madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+    }
+#else
+    (void)buffer, (void)piece;
+#endif
+}

@@ -1,0 +1,45 @@
+/* The transfer pipeline: copies in, operations and copies out that overlap. */
+#ifndef OFL_DEVICE_PIPELINE_H
+#define OFL_DEVICE_PIPELINE_H
+#include "device/internal.h"
+
+#include <stddef.h>
+
+enum { OFL_STEP_PARTS = 6, OFL_STEP_CALLS = 3 };
+
+/* A rectangle in host memory, with the region that is stored there, and its copy on the device. */
+struct ofl_part {
+    struct ofl_buffer host;
+    void *device;
+    int64_t device_ld;
+    bool locked; /* the host side is page-locked and compact: a device copies to it at full speed */
+};
+
+/* Copies in, then operations, then copies out.  Steps compute in order; the copies of a step overlap with the
+ * operations of others. */
+struct ofl_step {
+    int ins, calls, outs;
+    struct ofl_part in[OFL_STEP_PARTS], out[OFL_STEP_PARTS];
+    struct ofl_call call[OFL_STEP_CALLS]; /* on device buffers */
+};
+
+struct ofl_pipeline {
+    const struct ofl_started *started;
+    int steps; /* at most OFL_MOST_STEPS; with one, everything is on one stream */
+    const struct ofl_step *step;
+    void *scratch, *host_scratch; /* for the operations */
+    size_t scratch_bytes, host_scratch_bytes;
+    bool timed;                   /* record OFL_MARK_COPIED_IN and OFL_MARK_COMPUTED */
+    uint64_t bytes_in, bytes_out; /* set: what has been moved */
+};
+
+/* Runs the steps.  With OFL_OK everything is queued, and what is not `locked` has
+ * arrived in host memory, unless there was no page-locked memory for it.  The caller waits for the streams
+ * before it relies on the rest.  After a failure work may be under way: the caller waits for the
+ * streams before the memory is used again.  Nothing but what the parts store is read or written in host memory. */
+enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline);
+
+/* Copies what `to` stores from host memory with `pitch` bytes from one column to the next, by several threads.
+ * Cannot fail. */
+void ofl_host_scatter(const struct ofl_buffer *to, const void *from, size_t pitch);
+#endif

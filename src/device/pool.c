@@ -1,0 +1,129 @@
+/* Threads that help with copies.
+ *
+ * One thread cannot move data as fast as the wires to a device.  The helpers are
+ * made at the first work that is worth it and sleep between calls; they are detached
+ * and nobody waits for them at exit.  They carry the mark of ofl_device_on_thread,
+ * block all signals, and may run where the process was allowed to run, not only where
+ * the thread that made them is bound.  At most half of the processors are taken, and
+ * no more than what saturates the wires: the program's own threads need theirs.
+ * Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
+#include "device/pool.h"
+#include "device/stack.h"
+#include "base/settings.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+enum { stack_bytes = 2 << 20, enough_helpers = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER, left = PTHREAD_COND_INITIALIZER;
+/* Under `lock`. */
+static struct work {
+    void (*function)(void *argument, int participant); /* NULL: there is nothing to do */
+    void *argument;
+    int wanted, joined, inside;
+} work;
+/* Written by the caller of ofl_pool_run only. */
+static int threads;
+static bool tried;
+
+int ofl_pool_helpers(void)
+{
+    int64_t set = ofl_settings()->staging_threads;
+    cpu_set_t processors;
+    if (set >= 0) {
+        return set < OFL_MOST_HELPERS ? (int)set : OFL_MOST_HELPERS;
+    }
+    int count = sched_getaffinity(getpid(), sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
+    return count / 2 < enough_helpers ? count / 2 : enough_helpers;
+}
+
+static void *help(void *unused)
+{
+    (void)unused;
+    ofl_stack_mark_thread();
+    pthread_setname_np(pthread_self(), "gpu-offload");
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (work.function == NULL || work.joined == work.wanted) {
+            pthread_cond_wait(&arrived, &lock);
+        }
+        struct work mine = work;
+        work.joined++;
+        work.inside++;
+        pthread_mutex_unlock(&lock);
+        mine.function(mine.argument, mine.joined + 1);
+        pthread_mutex_lock(&lock);
+        if (--work.inside == 0) {
+            pthread_cond_signal(&left);
+        }
+    }
+    return NULL;
+}
+
+static void make_threads(void)
+{
+    pthread_attr_t attributes;
+    cpu_set_t processors;
+    sigset_t all, before;
+    int wanted = ofl_pool_helpers();
+    tried = true;
+    if (wanted == 0 || pthread_attr_init(&attributes) != 0) {
+        return;
+    }
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (sched_getaffinity(getpid(), sizeof processors, &processors) == 0) {
+        pthread_attr_setaffinity_np(&attributes, sizeof processors, &processors);
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run in the program's threads */
+    pthread_t thread;
+    while (threads < wanted && pthread_create(&thread, &attributes, help, NULL) == 0) {
+        threads++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+void ofl_pool_run(void (*function)(void *argument, int participant), void *argument, int helpers)
+{
+    if (helpers > 0 && !tried) {
+        make_threads();
+    }
+    helpers = helpers < threads ? helpers : threads;
+    if (helpers < 1) {
+        function(argument, 0);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    work = (struct work){function, argument, helpers, 0, 0};
+    if (helpers == threads) {
+        pthread_cond_broadcast(&arrived);
+    }
+    for (int i = 0; i < helpers && helpers < threads; i++) {
+        pthread_cond_signal(&arrived);
+    }
+    pthread_mutex_unlock(&lock);
+    function(argument, 0);
+    pthread_mutex_lock(&lock);
+    work.function = NULL;
+    while (work.inside > 0) {
+        pthread_cond_wait(&left, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void ofl_pool_after_fork(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    arrived = left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    work = (struct work){0};
+    threads = 0;
+    tried = false;
+}

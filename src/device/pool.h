@@ -1,0 +1,17 @@
+/* Threads that help with copies. */
+#ifndef OFL_DEVICE_POOL_H
+#define OFL_DEVICE_POOL_H
+
+enum { OFL_MOST_HELPERS = 16 };
+
+/* How many helpers there can be: the setting staging_threads, or a choice from the number of processors. */
+int ofl_pool_helpers(void);
+
+/* Calls function(argument, 0) in this thread, and function(argument, 1), ..., in at most `helpers` others as they
+ * wake up; returns when all calls have returned.  A helper that wakes too late does not come any
+ * more, so the function must be able to do everything alone.  One caller at a time. */
+void ofl_pool_run(void (*function)(void *argument, int participant), void *argument, int helpers);
+
+/* In a forked child: there are no helpers and no lock is held. */
+void ofl_pool_after_fork(void);
+#endif

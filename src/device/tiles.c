@@ -1,0 +1,334 @@
+/* Cutting a call into steps whose copies and operations can overlap.
+ *
+ * The result is cut into panels of columns or rows.  One operand may be needed by
+ * all panels: it arrives with the first one.  The others arrive in panels, each with
+ * the step that needs it, so that a panel's operation runs while the next one
+ * arrives and the one before leaves.  For a rank-k update of a triangle a step adds the
+ * rows of A (and B) that its columns need besides those that are there already: for an
+ * upper triangle from the left, for a lower one from the right.  Its diagonal block
+ * is a rank-k update of its own, the rest of its columns is a product.
+ * Every element of the result is computed by one step from the same numbers as in
+ * the whole call; only the order of summation may differ. */
+#include "device/tiles.h"
+#include "device/pieces.h"
+#include "base/settings.h"
+
+#include <string.h>
+
+enum { most_panels = 16 };
+
+/* When panels pay, and how wide they are: a device needs wide ones to compute at full speed. */
+struct measure {
+    double worth_bytes, bytes_of_panel; /* of all operands */
+    int64_t narrowest, multiple;
+};
+
+static const struct measure usual = {48e6, 24e6, 512, 64};
+static const struct measure for_tests = {0, 500, 3, 2}; /* the setting small_pieces */
+
+/* A range of columns, or of rows. */
+struct range {
+    int64_t begin, end;
+};
+
+static int64_t length(struct range range)
+{
+    return range.end - range.begin;
+}
+
+/* A rectangle of an operand in any of its places. */
+static struct ofl_buffer rectangle(const struct ofl_buffer *whole, struct range rows, struct range columns)
+{
+    struct ofl_buffer part = *whole;
+    part.address = ofl_element(whole, rows.begin, columns.begin);
+    part.rows = length(rows);
+    part.columns = length(columns);
+    return part;
+}
+
+static struct range all_rows(const struct ofl_buffer *buffer)
+{
+    return (struct range){0, buffer->rows};
+}
+
+static struct range all_columns(const struct ofl_buffer *buffer)
+{
+    return (struct range){0, buffer->columns};
+}
+
+/* Adds the copy in of a rectangle, unless it is not read or is there already. */
+static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int operand, struct range rows,
+                   struct range columns, enum ofl_region region)
+{
+    const struct ofl_buffer *device = &layout->device->operand[operand];
+    if (!layout->read[operand] || layout->copy_of[operand] >= 0 || length(rows) < 1 || length(columns) < 1) {
+        return;
+    }
+    struct ofl_part *part = &step->in[step->ins++];
+    part->host = rectangle(&layout->call->operand[operand], rows, columns);
+    part->host.region = region;
+    part->device = ofl_element(device, rows.begin, columns.begin);
+    part->device_ld = device->ld;
+    part->locked = false;
+}
+
+static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int operand, struct range rows,
+                    struct range columns, enum ofl_region region)
+{
+    const struct ofl_buffer *device = &layout->device->operand[operand];
+    if (!layout->written[operand] || length(rows) < 1 || length(columns) < 1) {
+        return;
+    }
+    struct ofl_part *part = &step->out[step->outs++];
+    part->host = rectangle(&layout->target[operand], rows, columns);
+    part->host.region = region;
+    part->device = ofl_element(device, rows.begin, columns.begin);
+    part->device_ld = device->ld;
+    part->locked = layout->locked[operand];
+}
+
+static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, int operand)
+{
+    const struct ofl_buffer *host = &layout->call->operand[operand];
+    add_in(layout, step, operand, all_rows(host), all_columns(host), host->region);
+}
+
+void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step)
+{
+    step->ins = step->outs = 0;
+    for (int i = 0; i < layout->call->operands; i++) {
+        const struct ofl_buffer *host = &layout->call->operand[i];
+        if (host->region != OFL_PIVOTS) { /* those are converted */
+            add_whole(layout, step, i);
+            add_out(layout, step, i, all_rows(host), all_columns(host), host->region);
+        }
+    }
+    step->calls = 1;
+    step->call[0] = *layout->device;
+}
+
+/* Whether the panels of the result are columns (else rows), and which operand all panels need. */
+struct division {
+    bool columns;
+    int shared;
+};
+
+static bool is_rank_update(enum ofl_operation operation)
+{
+    return operation == OFL_OP_syrk || operation == OFL_OP_herk || operation == OFL_OP_syr2k ||
+           operation == OFL_OP_her2k;
+}
+
+/* False for an operation that is not cut this way. */
+static bool divide(const struct ofl_layout *layout, struct division *division)
+{
+    const struct ofl_call *call = layout->call;
+    switch ((int)call->operation) {
+    case OFL_OP_gemm:
+        /* The longer side of the result is cut.  Where A and B are one matrix, its copy is A. */
+        division->columns = call->n >= call->m || layout->copy_of[1] >= 0;
+        division->shared = division->columns ? 0 : 1;
+        return true;
+    case OFL_OP_symm:
+    case OFL_OP_hemm:
+    case OFL_OP_trmm:
+    case OFL_OP_trsm:
+        division->columns = call->side == 'L';
+        division->shared = 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The dimension of an operand that the panels cut: true for its columns. */
+static bool cuts_columns(const struct ofl_call *call, const struct division *division, int operand)
+{
+    if (call->operation == OFL_OP_gemm && operand == 0) {
+        return call->transa != 'N';
+    }
+    if (call->operation == OFL_OP_gemm && operand == 1) {
+        return call->transb == 'N';
+    }
+    return division->columns;
+}
+
+/* One panel of a product or of a triangle's operation. */
+static void panel_step(const struct ofl_layout *layout, const struct division *division, struct range panel, bool first,
+                       struct ofl_step *step)
+{
+    const struct ofl_call *call = layout->call;
+    step->ins = step->outs = 0;
+    step->calls = 1;
+    step->call[0] = *layout->device;
+    if (first) {
+        add_whole(layout, step, division->shared);
+    }
+    for (int i = 0; i < call->operands; i++) {
+        const struct ofl_buffer *host = &call->operand[i];
+        if (i == division->shared) {
+            continue;
+        }
+        bool columns = cuts_columns(call, division, i);
+        struct range r = columns ? all_rows(host) : panel, c = columns ? panel : all_columns(host);
+        add_in(layout, step, i, r, c, OFL_GENERAL);
+        add_out(layout, step, i, r, c, OFL_GENERAL);
+        step->call[0].operand[i] = rectangle(&layout->device->operand[i], r, c);
+    }
+    *(division->columns ? &step->call[0].n : &step->call[0].m) = length(panel);
+}
+
+/* Rows `range` of op(A): rows of A, or its columns where it is transposed. */
+static struct ofl_buffer rows_of(const struct ofl_call *call, const struct ofl_buffer *operand, struct range range)
+{
+    return call->trans == 'N' ? rectangle(operand, range, all_columns(operand))
+                              : rectangle(operand, all_rows(operand), range);
+}
+
+static void make_real_scalar_complex(enum ofl_precision precision, union ofl_scalar *scalar)
+{
+    if (precision == OFL_C) {
+        scalar->c[1] = 0;
+    } else if (precision == OFL_Z) {
+        scalar->z[1] = 0;
+    }
+}
+
+static void conjugate(enum ofl_precision precision, union ofl_scalar *scalar)
+{
+    if (precision == OFL_C) {
+        scalar->c[1] = -scalar->c[1];
+    } else if (precision == OFL_Z) {
+        scalar->z[1] = -scalar->z[1];
+    }
+}
+
+static union ofl_scalar one(enum ofl_precision precision)
+{
+    union ofl_scalar scalar;
+    memset(&scalar, 0, sizeof scalar);
+    if (precision == OFL_S || precision == OFL_C) {
+        scalar.s = 1;
+    } else {
+        scalar.d = 1;
+    }
+    return scalar;
+}
+
+/* The block `rows` x `columns` of a rank-k update beside its diagonal: op(A) rows times op(B) columns, transposed;
+ * for a rank-2k update also with A and B exchanged. */
+static void add_products(const struct ofl_call *whole, struct range rows, struct range columns, struct ofl_step *step)
+{
+    bool hermitian = whole->operation == OFL_OP_herk || whole->operation == OFL_OP_her2k;
+    bool two = whole->operands == 3;
+    const struct ofl_buffer *result = &whole->operand[whole->operands - 1];
+    struct ofl_call product = {.operation = OFL_OP_gemm,
+                               .precision = whole->precision,
+                               .transa = whole->trans == 'N' ? 'N' : whole->trans,
+                               .transb = whole->trans == 'N' ? (hermitian ? 'C' : 'T') : 'N',
+                               .m = length(rows),
+                               .n = length(columns),
+                               .k = whole->k,
+                               .alpha = whole->alpha,
+                               .beta = whole->beta,
+                               .operands = 3};
+    if (whole->operation == OFL_OP_herk) {
+        make_real_scalar_complex(whole->precision, &product.alpha);
+    }
+    if (hermitian) {
+        make_real_scalar_complex(whole->precision, &product.beta);
+    }
+    product.operand[2] = rectangle(result, rows, columns);
+    product.operand[2].region = OFL_GENERAL;
+    for (int i = 0; i < (two ? 2 : 1); i++) {
+        product.operand[0] = rows_of(whole, &whole->operand[i], rows);
+        product.operand[1] = rows_of(whole, &whole->operand[two ? 1 - i : 0], columns);
+        step->call[step->calls++] = product;
+        product.beta = one(whole->precision);
+        if (hermitian) {
+            conjugate(whole->precision, &product.alpha);
+        }
+    }
+}
+
+/* The columns `panel` of a rank-k update of a triangle. */
+static void update_step(const struct ofl_layout *layout, struct range panel, struct ofl_step *step)
+{
+    const struct ofl_call *call = layout->call, *device = layout->device;
+    int result = call->operands - 1;
+    struct range rest =
+        call->uplo == 'U' ? (struct range){0, panel.begin} : (struct range){panel.end, call->operand[result].rows};
+    step->ins = step->calls = step->outs = 0;
+    for (int i = 0; i < result; i++) {
+        const struct ofl_buffer *host = &call->operand[i];
+        add_in(layout, step, i, call->trans == 'N' ? panel : all_rows(host),
+               call->trans == 'N' ? all_columns(host) : panel, OFL_GENERAL);
+    }
+    enum ofl_region region = call->operand[result].region;
+    add_in(layout, step, result, panel, panel, region);
+    add_in(layout, step, result, rest, panel, OFL_GENERAL);
+    add_out(layout, step, result, panel, panel, region);
+    add_out(layout, step, result, rest, panel, OFL_GENERAL);
+    struct ofl_call *diagonal = &step->call[step->calls++];
+    *diagonal = *device;
+    diagonal->n = length(panel);
+    for (int i = 0; i < result; i++) {
+        diagonal->operand[i] = rows_of(device, &device->operand[i], panel);
+    }
+    diagonal->operand[result] = rectangle(&device->operand[result], panel, panel);
+    if (length(rest) > 0) {
+        add_products(device, rest, panel, step);
+    }
+}
+
+static double bytes_to_move(const struct ofl_layout *layout)
+{
+    double bytes = 0;
+    for (int i = 0; i < layout->call->operands; i++) {
+        const struct ofl_buffer *host = &layout->call->operand[i];
+        int times = (layout->read[i] && layout->copy_of[i] < 0) + layout->written[i];
+        bytes += times * (double)host->rows * (double)host->columns * (double)host->element_size;
+    }
+    return bytes;
+}
+
+/* How wide panels of a side of so many columns or rows are; all of it where panels do not pay. */
+static int64_t panel_width(const struct ofl_layout *layout, int64_t side)
+{
+    const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
+    double bytes = bytes_to_move(layout);
+    int64_t panels =
+        bytes < measure->bytes_of_panel * most_panels ? (int64_t)(bytes / measure->bytes_of_panel) : most_panels;
+    panels = panels < side / measure->narrowest ? panels : side / measure->narrowest;
+    if (bytes < measure->worth_bytes || panels < 2) {
+        return side;
+    }
+    int64_t width = (side + panels - 1) / panels;
+    return (width + measure->multiple - 1) / measure->multiple * measure->multiple;
+}
+
+int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
+{
+    const struct ofl_call *call = layout->call;
+    struct division division = {true, 0};
+    bool update = is_rank_update(call->operation);
+    if (!update && !divide(layout, &division)) {
+        return 0;
+    }
+    int64_t side = division.columns ? call->n : call->m, width = panel_width(layout, side);
+    int count = (int)((side - 1) / width) + 1;
+    if (count < 2 || count > OFL_MOST_STEPS) {
+        return 0;
+    }
+    for (int i = 0; i < count; i++) {
+        bool from_the_right = update && call->uplo == 'L';
+        int64_t begin = (from_the_right ? count - 1 - i : i) * width;
+        struct range panel = {begin, begin + width < side ? begin + width : side};
+        if (update) {
+            update_step(layout, panel, &steps[i]);
+        } else {
+            panel_step(layout, &division, panel, i == 0, &steps[i]);
+        }
+    }
+    return count;
+}

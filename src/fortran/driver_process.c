@@ -1,0 +1,218 @@
+/* Child processes and the private folder; see driver_process.h. */
+#include "fortran/driver_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Written by the main thread with the signals below blocked; read by the handler. */
+static char scratch[PATH_MAX];
+static volatile sig_atomic_t child; /* a pid; 0 while none runs */
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    remove(path);
+    return 0;
+}
+
+void ofl_scratch_close(void)
+{
+    if (scratch[0] != '\0') {
+        nftw(scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        scratch[0] = '\0';
+    }
+}
+
+/* The handler does more than POSIX promises to be safe (nftw allocates), but the process only waits for a child when
+ * the signals are not blocked: see wait_for. */
+static void end_by_signal(int number)
+{
+    if (child > 0) {
+        kill((pid_t)child, number);
+        waitpid((pid_t)child, NULL, 0);
+    }
+    ofl_scratch_close();
+    signal(number, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+}
+
+static void block_signals(int how)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
+        sigaddset(&set, ending_signals[i]);
+    }
+    sigprocmask(how, &set, NULL);
+}
+
+const char *ofl_scratch_open(void)
+{
+    if (scratch[0] != '\0') {
+        return scratch;
+    }
+    const char *base = getenv("TMPDIR");
+    if (base == NULL || *base == '\0') {
+        base = "/tmp";
+    }
+    /* From here on the signals are only let in while the process waits. */
+    block_signals(SIG_BLOCK);
+    if (snprintf(scratch, sizeof scratch, "%s/gpu-offload-XXXXXX", base) >= (int)sizeof scratch ||
+        mkdtemp(scratch) == NULL) {
+        ofl_fc_error("cannot make a folder for temporary files below %s: %s (TMPDIR names another place)", base,
+                     strerror(errno));
+        scratch[0] = '\0';
+        return NULL;
+    }
+    atexit(ofl_scratch_close);
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
+        struct sigaction old, new = {.sa_handler = end_by_signal};
+        sigfillset(&new.sa_mask);
+        if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+            sigaction(ending_signals[i], &new, NULL);
+        }
+    }
+    return scratch;
+}
+
+bool ofl_file_write(const char *path, const char *text, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    bool written = file != NULL && fwrite(text, 1, length, file) == length;
+    if (file != NULL && fclose(file) != 0) {
+        written = false;
+    }
+    if (!written) {
+        ofl_fc_error("cannot write %s: %s", path, strerror(errno));
+    }
+    return written;
+}
+
+char *ofl_file_read(struct ofl_arena *arena, const char *path, size_t *length)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    char *text = NULL;
+    if (file < 0) {
+        return NULL;
+    }
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+        size_t size = (size_t)status.st_size, used = 0;
+        text = ofl_arena_alloc(arena, size + 1);
+        while (used < size) {
+            ssize_t got = read(file, text + used, size - used);
+            if (got <= 0) {
+                break;
+            }
+            used += (size_t)got;
+        }
+        text[used] = '\0';
+        *length = used;
+    } else {
+        errno = EINVAL;
+    }
+    close(file);
+    return text;
+}
+
+static void not_started(const char *program)
+{
+    if (errno == ENOENT) {
+        ofl_fc_error("'%s' was not found; install it%s", program,
+                     strcmp(program, "cc") == 0 ? ": kernels for the CPU are compiled by it"
+                                                : ", or name another Fortran compiler with --host-compiler=");
+    } else {
+        ofl_fc_error("cannot start '%s': %s", program, strerror(errno));
+    }
+}
+
+int ofl_exec(const struct ofl_words *words)
+{
+    block_signals(SIG_UNBLOCK);
+    execvp(words->items[0], words->items);
+    not_started(words->items[0]);
+    return 1;
+}
+
+/* In the child: output to a file, signals as this process was started with. */
+static void become(const struct ofl_words *words, const char *output)
+{
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
+        struct sigaction action;
+        if (sigaction(ending_signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+            signal(ending_signals[i], SIG_DFL);
+        }
+    }
+    block_signals(SIG_UNBLOCK);
+    if (output != NULL) {
+        int file = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) {
+            ofl_fc_error("cannot write %s: %s", output, strerror(errno));
+            _exit(1);
+        }
+    }
+    execvp(words->items[0], words->items);
+    not_started(words->items[0]);
+    _exit(1);
+}
+
+static int wait_for(pid_t pid, const char *program)
+{
+    int status = 0;
+    child = pid;
+    block_signals(SIG_UNBLOCK); /* the handler may run here, and only here */
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    block_signals(SIG_BLOCK);
+    child = 0;
+    if (WIFSIGNALED(status)) {
+        ofl_fc_error("'%s' was ended by signal %d (%s)", program, WTERMSIG(status), strsignal(WTERMSIG(status)));
+        return 1;
+    }
+    return WEXITSTATUS(status);
+}
+
+static int run(const struct ofl_words *words, const char *output)
+{
+    if (ofl_scratch_open() == NULL) {
+        return 1;
+    }
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid < 0) {
+        ofl_fc_error("cannot start '%s': %s", words->items[0], strerror(errno));
+        return 1;
+    }
+    if (pid == 0) {
+        become(words, output);
+    }
+    return wait_for(pid, words->items[0]);
+}
+
+int ofl_run(const struct ofl_words *words)
+{
+    return run(words, NULL);
+}
+
+int ofl_run_logged(const struct ofl_words *words, const char *log)
+{
+    return run(words, log);
+}

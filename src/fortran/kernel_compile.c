@@ -1,0 +1,227 @@
+/* Compiling the kernels' source for the device.
+ *
+ * cuda: NVRTC, loaded when it is first needed, makes PTX that the driver of any GPU from ARCHITECTURE on compiles
+ * further.  cuda_cpu: the C compiler makes a shared object.  In both, a*b+c is not contracted unless --fast says so.
+ *
+ * The source comes out of the generator, so an error in it is a fault of ours, and is reported as one at the loop. */
+#include "fortran/driver_process.h"
+#include "fortran/kernel.h"
+#include "fortran/locate.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The oldest GPUs that current toolkits compile for. */
+#define ARCHITECTURE "compute_75"
+
+/* ---- Errors ---- */
+
+static unsigned line_of(const char *text, const char *at)
+{
+    unsigned line = 1;
+    for (; text < at; text++) {
+        line += *text == '\n';
+    }
+    return line;
+}
+
+/* The loop whose kernel has the first error in a compiler's log: `kernels.cu(12): error` or `kernels.c:12:3: error`. */
+static const struct ofl_kernel *guilty(const struct ofl_kernel *kernels, const char *source, const char *log)
+{
+    const char *name = strstr(log, "kernels.c");
+    const char *digits = name == NULL ? NULL : strpbrk(name, "(:");
+    unsigned long line = digits == NULL ? 0 : strtoul(digits + 1, NULL, 10);
+    for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
+        const char *begin = strstr(source, kernel->text);
+        if (begin != NULL && line >= line_of(source, begin) && line < line_of(source, begin + strlen(kernel->text))) {
+            return kernel;
+        }
+    }
+    return kernels;
+}
+
+static void report(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *source, const char *log)
+{
+    ofl_diag_bug(rewriter->diagnostics, guilty(kernels, source, log)->stmt->span,
+                 "the kernel of this loop could not be compiled for the device; please report it\n%s", log);
+}
+
+/* ---- The CPU ---- */
+
+static const void *compile_for_cpu(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *source,
+                                   bool fast, size_t *bytes)
+{
+    struct ofl_arena *arena = rewriter->arena;
+    const char *folder = ofl_scratch_open(), *include = ofl_locate_header(arena);
+    if (folder == NULL || include == NULL) {
+        rewriter->diagnostics->errors++;
+        return NULL;
+    }
+    const char *input = ofl_arena_format(arena, "%s/kernels.c", folder);
+    const char *output = ofl_arena_format(arena, "%s/kernels.so", folder);
+    const char *log = ofl_arena_format(arena, "%s/kernels.log", folder);
+    struct ofl_words words = {.arena = arena};
+    const char *const fixed[] = {"cc",
+                                 "-std=gnu17",
+                                 "-O2",
+                                 "-w",
+                                 "-shared",
+                                 "-fPIC",
+                                 "-fwrapv",
+                                 "-fno-math-errno",
+                                 fast ? "-ffp-contract=fast" : "-ffp-contract=off",
+                                 "-Wl,-s",
+                                 "-I",
+                                 include,
+                                 "-o",
+                                 output,
+                                 input,
+                                 "-lm"};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        ofl_words_add(&words, fixed[i]);
+    }
+    if (!ofl_file_write(input, source, strlen(source))) {
+        rewriter->diagnostics->errors++;
+        return NULL;
+    }
+    if (ofl_run_logged(&words, log) != 0) {
+        size_t length;
+        const char *text = ofl_file_read(arena, log, &length);
+        report(rewriter, kernels, source, text == NULL ? "" : text);
+        return NULL;
+    }
+    const void *image = ofl_file_read(arena, output, bytes);
+    if (image == NULL) {
+        report(rewriter, kernels, source, "the C compiler has not written an object");
+    }
+    return image;
+}
+
+/* ---- NVRTC ---- */
+
+typedef void *nvrtc_program;
+
+static struct nvrtc {
+    void *library;
+    int (*create)(nvrtc_program *program, const char *source, const char *name, int headers, const char *const *texts,
+                  const char *const *names);
+    int (*compile)(nvrtc_program program, int options, const char *const *texts);
+    int (*log_size)(nvrtc_program program, size_t *size);
+    int (*log)(nvrtc_program program, char *text);
+    int (*ptx_size)(nvrtc_program program, size_t *size);
+    int (*ptx)(nvrtc_program program, char *text);
+    int (*destroy)(nvrtc_program *program);
+} nvrtc;
+
+static bool open_nvrtc_at(const char *path)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } functions[] = {
+        {"nvrtcCreateProgram", offsetof(struct nvrtc, create)},
+        {"nvrtcCompileProgram", offsetof(struct nvrtc, compile)},
+        {"nvrtcGetProgramLogSize", offsetof(struct nvrtc, log_size)},
+        {"nvrtcGetProgramLog", offsetof(struct nvrtc, log)},
+        {"nvrtcGetPTXSize", offsetof(struct nvrtc, ptx_size)},
+        {"nvrtcGetPTX", offsetof(struct nvrtc, ptx)},
+        {"nvrtcDestroyProgram", offsetof(struct nvrtc, destroy)},
+    };
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *function = dlsym(library, functions[i].name);
+        if (function == NULL) {
+            dlclose(library);
+            return false;
+        }
+        memcpy((char *)&nvrtc + functions[i].offset, &function, sizeof function);
+    }
+    nvrtc.library = library;
+    return true;
+}
+
+/* Looks in CUDA_HOME, the linker's cache, /usr/local/cuda*, and NVIDIA's wheels in the Python environment. */
+static bool open_nvrtc(struct ofl_arena *arena)
+{
+    const char *home = getenv("CUDA_HOME"), *environment = getenv("VIRTUAL_ENV");
+    const char *patterns[] = {
+        home == NULL ? "" : ofl_arena_format(arena, "%s/lib64/libnvrtc.so*", home),
+        "libnvrtc.so.13",
+        "libnvrtc.so.12",
+        "libnvrtc.so",
+        "/usr/local/cuda/lib64/libnvrtc.so*",
+        "/usr/local/cuda*/lib64/libnvrtc.so*",
+        environment == NULL
+            ? ""
+            : ofl_arena_format(arena, "%s/lib/python3*/site-packages/nvidia/c*/lib/libnvrtc.so*", environment),
+    };
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        glob_t found;
+        if (strchr(patterns[i], '/') == NULL) {
+            if (*patterns[i] != '\0' && open_nvrtc_at(patterns[i])) {
+                return true;
+            }
+            continue;
+        }
+        bool opened = false;
+        if (glob(patterns[i], 0, NULL, &found) == 0) {
+            for (size_t k = 0; k < found.gl_pathc && !opened; k++) {
+                opened = open_nvrtc_at(found.gl_pathv[k]);
+            }
+            globfree(&found);
+        }
+        if (opened) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const void *compile_with_nvrtc(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels,
+                                      const char *source, bool fast, size_t *bytes)
+{
+    struct ofl_arena *arena = rewriter->arena;
+    const char *const options[] = {"--gpu-architecture=" ARCHITECTURE, fast ? "--fmad=true" : "--fmad=false", "-w"};
+    nvrtc_program program = NULL;
+    size_t size = 0;
+    if (nvrtc.library == NULL && !open_nvrtc(arena)) {
+        ofl_diag_error(rewriter->diagnostics, kernels->stmt->span,
+                       "--gpu=cuda needs NVIDIA's run-time compiler (libnvrtc), which was not found; install the CUDA "
+                       "toolkit, or set CUDA_HOME to where it is");
+        return NULL;
+    }
+    if (nvrtc.create(&program, source, "kernels.cu", 0, NULL, NULL) != 0) {
+        report(rewriter, kernels, source, "NVRTC cannot be used");
+        return NULL;
+    }
+    char *ptx = NULL;
+    if (nvrtc.compile(program, (int)(sizeof options / sizeof *options), options) == 0) {
+        if (nvrtc.ptx_size(program, &size) == 0) {
+            ptx = ofl_arena_alloc(arena, size);
+            ptx = nvrtc.ptx(program, ptx) == 0 ? ptx : NULL;
+            *bytes = size;
+        }
+    }
+    if (ptx == NULL) {
+        char *log = nvrtc.log_size(program, &size) == 0 ? ofl_arena_alloc(arena, size + 1) : NULL;
+        bool logged = log != NULL && nvrtc.log(program, log) == 0;
+        report(rewriter, kernels, source, logged ? log : "NVRTC does not say why");
+    }
+    nvrtc.destroy(&program);
+    return ptx;
+}
+
+const void *ofl_kernel_compile(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *source,
+                               bool cuda, bool fast, size_t *bytes)
+{
+    return cuda ? compile_with_nvrtc(rewriter, kernels, source, fast, bytes)
+                : compile_for_cpu(rewriter, kernels, source, fast, bytes);
+}

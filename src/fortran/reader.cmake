@@ -1,0 +1,8 @@
+# The part of the front end that reads Fortran, by stage: texts, statements, tree, meaning.  Also built by tests/fuzz/fortran.
+set(OFL_FORTRAN_READER
+  arena.c diagnostic.c source.c
+  statement.c statement_free.c statement_fixed.c lexer.c
+  parser.c parse_expr.c parse_primary.c parse_type.c parse_entity.c parse_spec.c parse_storage.c parse_define.c
+  parse_exec.c parse_io.c parse_construct.c parse_loop.c parse_unit.c parse_statement.c
+  tree.c dump.c dump_stmt.c
+  scope.c scope_declare.c scope_modules.c constant.c)

@@ -1,0 +1,130 @@
+/* Scopes: what a name means where it stands.
+ *
+ * ofl_scopes_build goes once over a file's tree and makes a scope for each unit, derived type, block and associate
+ * construct, with a symbol for each name declared in it: class, type, kind, rank, bounds, attributes, where it lives.
+ * It also settles what the grammar leaves open and declarations decide: statement functions among the assignments.
+ * Modules of the same compilation are found by `use` (also in another file, if that file's scopes were built with the
+ * same struct ofl_modules before); the intrinsic modules are built in.  A name from a module that is not at hand makes
+ * the scope `open`: a lookup that fails there does not mean that the name is undeclared.
+ *
+ * Wrong programs are the host compiler's to diagnose: contradicting declarations give the first one's meaning,
+ * silently. What this does not do: types of expressions, generic resolution, checks. */
+#ifndef OFL_FORTRAN_SCOPE_H
+#define OFL_FORTRAN_SCOPE_H
+
+#include "fortran/diagnostic.h"
+#include "fortran/tree.h"
+
+enum ofl_symbol_class {
+    OFL_SYMBOL_VARIABLE,
+    OFL_SYMBOL_CONSTANT, /* named constant or enumerator: `value` */
+    OFL_SYMBOL_FUNCTION, /* external, module, internal, dummy, intrinsic or statement function, also with pointer */
+    OFL_SYMBOL_SUBROUTINE,
+    OFL_SYMBOL_PROCEDURE, /* external or procedure(...) of which it is not known whether it is a function */
+    OFL_SYMBOL_GENERIC,   /* a generic interface: `generic` */
+    OFL_SYMBOL_TYPE,      /* `definition` */
+    OFL_SYMBOL_MODULE,
+    OFL_SYMBOL_NAMELIST,
+    OFL_SYMBOL_ASSOCIATE, /* an associate name: `value` is its selector */
+    OFL_SYMBOL_INDEX      /* an index of do concurrent, forall or implied-do with a scope of its own */
+};
+
+enum ofl_storage {
+    OFL_STORAGE_LOCAL, /* of a procedure, block or main program */
+    OFL_STORAGE_DUMMY,
+    OFL_STORAGE_RESULT, /* the result variable of a function */
+    OFL_STORAGE_MODULE,
+    OFL_STORAGE_COMMON,
+    OFL_STORAGE_COMPONENT,
+    OFL_STORAGE_NONE /* not a data object */
+};
+
+/* A declared type. kind: bytes of the kind (complex(8): 8), 0 if it is not an intrinsic type or cannot be worked out
+ * (then `spec` has the expression). */
+struct ofl_type {
+    enum ofl_type_kind kind_of; /* DOUBLE_PRECISION, DOUBLE_COMPLEX and BYTE become REAL, COMPLEX and INTEGER */
+    int kind;
+    const struct ofl_expr *length;    /* character; NULL is 1 */
+    const struct ofl_type_spec *spec; /* NULL if implicit or intrinsic */
+    struct ofl_symbol *derived;       /* DERIVED and CLASS: the type's symbol, NULL if it is not at hand */
+};
+
+struct ofl_symbol {
+    const struct ofl_name *name;
+    enum ofl_symbol_class class;
+    enum ofl_storage storage;
+    struct ofl_span declared; /* where it is first declared; begin 0: not in a text (implicit: its first use) */
+    struct ofl_scope *scope;  /* that declares it (for a used name: the module's) */
+    bool typed;               /* `type` is known */
+    bool implicit;            /* typed by the implicit rules */
+    struct ofl_type type;
+    unsigned rank; /* 0 scalar; assumed rank: OFL_ASSUMED_RANK */
+    const struct ofl_bound *bounds;
+    const struct ofl_bound *cobounds;
+    uint64_t attrs;               /* OFL_HAS(symbol, ALLOCATABLE) */
+    const struct ofl_expr *value; /* constant or initial value, associate selector */
+    int64_t integer;              /* an intrinsic module's constant: its value (then value is NULL) */
+    bool has_integer;
+    struct ofl_unit *unit;       /* a procedure's body or interface body, a module's unit; NULL if not at hand */
+    struct ofl_stmt *definition; /* TYPE: its definition; statement function: itself */
+    struct ofl_stmt *generic;    /* the first interface block of this name; a TYPE may have one too */
+    bool equivalenced;
+    const struct ofl_name *cray_pointer; /* Cray pointee: a symbol that has no storage of its own */
+    struct ofl_symbol *next;             /* in the scope, in order of declaration */
+    struct ofl_symbol *chain;            /* private: hash chain */
+};
+
+#define OFL_ASSUMED_RANK      99u
+#define OFL_ATTR_BIT(kind)    ((uint64_t)1 << OFL_ATTR_##kind)
+#define OFL_HAS(symbol, kind) (((symbol)->attrs & OFL_ATTR_BIT(kind)) != 0)
+
+enum ofl_scope_kind { OFL_SCOPE_UNIT, OFL_SCOPE_TYPE, OFL_SCOPE_BLOCK, OFL_SCOPE_ASSOCIATE, OFL_SCOPE_INDEX };
+
+struct ofl_scope {
+    enum ofl_scope_kind kind;
+    struct ofl_scope *parent; /* whose names are visible; NULL for an interface body without import */
+    struct ofl_unit *unit;    /* the unit it is in, or is */
+    struct ofl_symbol *first, *last;
+    struct ofl_symbol **table; /* private: hash table by name */
+    unsigned count, capacity;
+    struct ofl_use *uses;            /* private */
+    bool default_private;            /* of a module */
+    const struct ofl_name *visiting; /* private: the name that a search through modules looks for here */
+    bool open;                       /* uses a module that is not at hand without `only` */
+    bool implicit_none;
+    struct ofl_type implicit[26];
+    bool implicit_set; /* it has an implicit statement; else the host's rules hold */
+};
+
+/* The modules known to a compilation: those of the files built so far, by name. */
+struct ofl_modules {
+    struct ofl_arena *arena;
+    struct ofl_symbol *first;
+    struct ofl_symbol *intrinsic;                                       /* intrinsic modules, made when first used */
+    int default_integer, default_real, default_double, default_logical; /* kinds: -fdefault-integer-8 and the like */
+};
+
+void ofl_modules_start(struct ofl_modules *modules, struct ofl_arena *arena);
+void ofl_scopes_build(struct ofl_file *file, struct ofl_modules *modules, struct ofl_diagnostics *diagnostics);
+
+/* The component or type-bound procedure of a derived type, its parents' included; NULL if there is none or a parent is
+ * not at hand. */
+struct ofl_symbol *ofl_component_find(const struct ofl_symbol *type, const struct ofl_name *name);
+
+/* The symbol a name means in a scope: declared there, used, or from its hosts.  NULL if nowhere declared. */
+struct ofl_symbol *ofl_scope_find(struct ofl_scope *scope, const struct ofl_name *name);
+
+/* The same; a name that nothing declares gets a variable by the implicit rules, in the unit's scope.
+ * NULL under implicit none, or where the scope is open. */
+struct ofl_symbol *ofl_scope_find_or_implicit(struct ofl_modules *modules, struct ofl_scope *scope,
+                                              const struct ofl_ident *ident);
+
+/* The innermost scope around a statement: that of the block, associate, do concurrent or forall construct that holds
+ * it, or of its unit.  A construct's own header belongs to the scope around it. */
+struct ofl_scope *ofl_scope_of(const struct ofl_stmt *stmt, const struct ofl_unit *unit);
+
+/* The value of a constant integer expression: literals, named constants, kind(), selected_..._kind(), arithmetic and
+ * the like.  False if it is not constant, not integer, overflows, or uses what is not at hand. */
+bool ofl_constant_integer(const struct ofl_modules *modules, struct ofl_scope *scope, const struct ofl_expr *expr,
+                          int64_t *value);
+#endif

@@ -1,0 +1,192 @@
+/* The intrinsic modules, as far as their constants and types decide what a declaration means.
+ *
+ * Entry point: ofl_intrinsic_module.  Values are gfortran's on x86-64.  A module that is given in part only
+ * (ieee_arithmetic, omp_lib) is `open`: a name that is not found in it may exist. */
+#include "fortran/scope_private.h"
+
+#include <string.h>
+
+struct entry {
+    const char *name;
+    enum ofl_symbol_class class;
+    int value;
+};
+
+#define CONSTANT(name, value)                                                                                          \
+    {                                                                                                                  \
+        name, OFL_SYMBOL_CONSTANT, value                                                                               \
+    }
+#define TYPE(name)                                                                                                     \
+    {                                                                                                                  \
+        name, OFL_SYMBOL_TYPE, 0                                                                                       \
+    }
+#define FUNCTION(name)                                                                                                 \
+    {                                                                                                                  \
+        name, OFL_SYMBOL_FUNCTION, 0                                                                                   \
+    }
+#define SUBROUTINE(name)                                                                                               \
+    {                                                                                                                  \
+        name, OFL_SYMBOL_SUBROUTINE, 0                                                                                 \
+    }
+
+static const struct entry iso_fortran_env[] = {
+    CONSTANT("int8", 1),
+    CONSTANT("int16", 2),
+    CONSTANT("int32", 4),
+    CONSTANT("int64", 8),
+    CONSTANT("real32", 4),
+    CONSTANT("real64", 8),
+    CONSTANT("real128", 16),
+    CONSTANT("logical8", 1),
+    CONSTANT("logical16", 2),
+    CONSTANT("logical32", 4),
+    CONSTANT("logical64", 8),
+    CONSTANT("input_unit", 5),
+    CONSTANT("output_unit", 6),
+    CONSTANT("error_unit", 0),
+    CONSTANT("iostat_end", -1),
+    CONSTANT("iostat_eor", -2),
+    CONSTANT("numeric_storage_size", 32),
+    CONSTANT("character_storage_size", 8),
+    CONSTANT("file_storage_size", 8),
+    CONSTANT("atomic_int_kind", 4),
+    CONSTANT("atomic_logical_kind", 4),
+    CONSTANT("stat_failed_image", 6001),
+    CONSTANT("stat_stopped_image", 6000),
+    CONSTANT("stat_locked", 1),
+    CONSTANT("stat_unlocked", 2),
+    CONSTANT("stat_locked_other_image", 3),
+    CONSTANT("iostat_inquire_internal_unit", 5018),
+    TYPE("lock_type"),
+    TYPE("event_type"),
+    TYPE("team_type"),
+    FUNCTION("compiler_version"),
+    FUNCTION("compiler_options"),
+};
+
+static const struct entry iso_c_binding[] = {
+    CONSTANT("c_int", 4),
+    CONSTANT("c_short", 2),
+    CONSTANT("c_long", 8),
+    CONSTANT("c_long_long", 8),
+    CONSTANT("c_signed_char", 1),
+    CONSTANT("c_size_t", 8),
+    CONSTANT("c_int8_t", 1),
+    CONSTANT("c_int16_t", 2),
+    CONSTANT("c_int32_t", 4),
+    CONSTANT("c_int64_t", 8),
+    CONSTANT("c_int128_t", 16),
+    CONSTANT("c_int_least8_t", 1),
+    CONSTANT("c_int_least16_t", 2),
+    CONSTANT("c_int_least32_t", 4),
+    CONSTANT("c_int_least64_t", 8),
+    CONSTANT("c_int_fast8_t", 1),
+    CONSTANT("c_int_fast16_t", 8),
+    CONSTANT("c_int_fast32_t", 8),
+    CONSTANT("c_int_fast64_t", 8),
+    CONSTANT("c_intmax_t", 8),
+    CONSTANT("c_intptr_t", 8),
+    CONSTANT("c_ptrdiff_t", 8),
+    CONSTANT("c_float", 4),
+    CONSTANT("c_double", 8),
+    CONSTANT("c_long_double", 10),
+    CONSTANT("c_float128", 16),
+    CONSTANT("c_float_complex", 4),
+    CONSTANT("c_double_complex", 8),
+    CONSTANT("c_long_double_complex", 10),
+    CONSTANT("c_float128_complex", 16),
+    CONSTANT("c_bool", 1),
+    CONSTANT("c_char", 1),
+    TYPE("c_ptr"),
+    TYPE("c_funptr"),
+    FUNCTION("c_loc"),
+    FUNCTION("c_funloc"),
+    FUNCTION("c_associated"),
+    FUNCTION("c_sizeof"),
+    SUBROUTINE("c_f_pointer"),
+    SUBROUTINE("c_f_procpointer"),
+};
+
+/* Constants that are no integers: present, without a value. */
+static const char *const iso_c_binding_others[] = {
+    "c_null_char",       "c_alert",          "c_backspace",    "c_form_feed", "c_new_line",
+    "c_carriage_return", "c_horizontal_tab", "c_vertical_tab", "c_null_ptr",  "c_null_funptr",
+};
+
+static const struct entry omp_lib[] = {
+    CONSTANT("omp_integer_kind", 4),   CONSTANT("omp_logical_kind", 4), CONSTANT("omp_lock_kind", 4),
+    CONSTANT("omp_nest_lock_kind", 8), CONSTANT("omp_sched_kind", 4),   CONSTANT("omp_proc_bind_kind", 4),
+};
+
+static const struct {
+    const char *name;
+    const struct entry *entries;
+    size_t count;
+    bool open;
+} intrinsic_modules[] = {
+#define ROW(table, open)                                                                                               \
+    {                                                                                                                  \
+#table, table, sizeof table / sizeof table[0], open                                                            \
+    }
+    ROW(iso_fortran_env, false),
+    ROW(iso_c_binding, false),
+    ROW(omp_lib, true),
+    {"omp_lib_kinds", omp_lib, sizeof omp_lib / sizeof omp_lib[0], true},
+    {"ieee_arithmetic", NULL, 0, true},
+    {"ieee_exceptions", NULL, 0, true},
+    {"ieee_features", NULL, 0, true},
+};
+
+static struct ofl_symbol *add(struct ofl_modules *modules, struct ofl_scope *scope, const char *text,
+                              enum ofl_symbol_class class)
+{
+    const struct ofl_name *name = ofl_name_of(modules->arena, text, strlen(text));
+    struct ofl_symbol *symbol = ofl_scope_add(modules->arena, scope, name, (struct ofl_span){0, 0});
+    symbol->class = class;
+    symbol->storage = OFL_STORAGE_NONE;
+    symbol->attrs |= OFL_ATTR_BIT(INTRINSIC);
+    return symbol;
+}
+
+struct ofl_symbol *ofl_intrinsic_module(struct ofl_modules *modules, const struct ofl_name *name)
+{
+    for (struct ofl_symbol *module = modules->intrinsic; module != NULL; module = module->next) {
+        if (module->name == name) {
+            return module;
+        }
+    }
+    for (size_t i = 0; i < sizeof intrinsic_modules / sizeof intrinsic_modules[0]; i++) {
+        if (strcmp(intrinsic_modules[i].name, name->text) != 0) {
+            continue;
+        }
+        struct ofl_unit *unit = OFL_NEW(modules->arena, struct ofl_unit);
+        unit->kind = OFL_UNIT_MODULE;
+        unit->name.name = name;
+        unit->scope = ofl_scope_new(modules->arena, OFL_SCOPE_UNIT, NULL, unit);
+        unit->scope->open = intrinsic_modules[i].open;
+        for (size_t k = 0; k < intrinsic_modules[i].count; k++) {
+            const struct entry *entry = &intrinsic_modules[i].entries[k];
+            struct ofl_symbol *symbol = add(modules, unit->scope, entry->name, entry->class);
+            if (entry->class == OFL_SYMBOL_CONSTANT) {
+                symbol->has_integer = true;
+                symbol->integer = entry->value;
+                symbol->typed = true;
+                symbol->type = (struct ofl_type){.kind_of = OFL_TYPE_INTEGER, .kind = 4};
+            }
+        }
+        if (intrinsic_modules[i].entries == iso_c_binding) {
+            for (size_t k = 0; k < sizeof iso_c_binding_others / sizeof iso_c_binding_others[0]; k++) {
+                add(modules, unit->scope, iso_c_binding_others[k], OFL_SYMBOL_CONSTANT);
+            }
+        }
+        struct ofl_symbol *module = OFL_NEW(modules->arena, struct ofl_symbol);
+        module->name = name;
+        module->class = OFL_SYMBOL_MODULE;
+        module->storage = OFL_STORAGE_NONE;
+        module->unit = unit;
+        module->next = modules->intrinsic;
+        modules->intrinsic = module;
+        return module;
+    }
+    return NULL;
+}

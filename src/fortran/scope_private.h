@@ -1,0 +1,36 @@
+/* What the files of the scope builder share. */
+#ifndef OFL_FORTRAN_SCOPE_PRIVATE_H
+#define OFL_FORTRAN_SCOPE_PRIVATE_H
+
+#include "fortran/scope.h"
+
+/* A use statement in a scope. */
+struct ofl_use {
+    const struct ofl_stmt *stmt;
+    struct ofl_symbol *module; /* NULL if it is not at hand */
+    struct ofl_use *next;
+};
+
+struct ofl_scope_builder {
+    struct ofl_arena *arena;
+    struct ofl_modules *modules;
+    struct ofl_diagnostics *diagnostics;
+};
+
+/* scope.c */
+struct ofl_scope *ofl_scope_new(struct ofl_arena *arena, enum ofl_scope_kind kind, struct ofl_scope *parent,
+                                struct ofl_unit *unit);
+struct ofl_symbol *ofl_scope_own(const struct ofl_scope *scope,
+                                 const struct ofl_name *name); /* not used, not the host's */
+struct ofl_symbol *ofl_scope_add(struct ofl_arena *arena, struct ofl_scope *scope, const struct ofl_name *name,
+                                 struct ofl_span span); /* the symbol of that name; made if there is none */
+void ofl_implicit_type(struct ofl_symbol *symbol, const struct ofl_modules *modules);
+
+/* scope_declare.c: the declarations of a block, into a scope. */
+void ofl_declare_block(struct ofl_scope_builder *builder, struct ofl_scope *scope, struct ofl_block *block);
+void ofl_declare_type(struct ofl_symbol *symbol, const struct ofl_type_spec *spec);
+void ofl_settle_types(struct ofl_scope_builder *builder, struct ofl_scope *scope);
+
+/* scope_modules.c: the symbol of a built-in module, or NULL. */
+struct ofl_symbol *ofl_intrinsic_module(struct ofl_modules *modules, const struct ofl_name *name);
+#endif

@@ -1,0 +1,43 @@
+/* One source file: from the user's text to the text for the host compiler.
+ *
+ * The steps: preprocess (with the host compiler's own preprocessor, where it would), parse, resolve names, decide for
+ * each parallel loop where it runs, make kernels, rewrite.  Every parallel loop is rewritten, also those that stay on
+ * the CPU: see rewrite.h. */
+#ifndef OFL_FORTRAN_TRANSLATE_H
+#define OFL_FORTRAN_TRANSLATE_H
+
+#include "fortran/driver_command.h"
+#include "fortran/source.h"
+
+enum ofl_translate_result {
+    OFL_TRANSLATE_UNCHANGED, /* no parallel loop: the host compiler gets the file itself */
+    OFL_TRANSLATE_CHANGED,   /* `text` is for the host compiler, with -fpreprocessed */
+    OFL_TRANSLATE_FAILED     /* errors have been printed */
+};
+
+struct ofl_translation {
+    enum ofl_translate_result result;
+    const char *text;
+    size_t length;
+    bool launches; /* it calls the run-time library */
+};
+
+/* What has to hold for a whole command: modules seen in earlier files. */
+struct ofl_translator {
+    const struct ofl_fc_command *command;
+    struct ofl_arena *arena;
+    struct ofl_sources sources;
+    struct ofl_modules *modules;
+};
+
+void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc_command *command,
+                          struct ofl_arena *arena);
+
+/* Learns the modules of a file that has no loops of its own, for the files behind it.  What it cannot read, it leaves
+ * to the host compiler. */
+void ofl_translator_learn(struct ofl_translator *translator, const struct ofl_fc_item *input, const char *preprocessed);
+
+/* `preprocessed` is the path of the preprocessor's output, or NULL where the file is read itself. */
+struct ofl_translation ofl_translate(struct ofl_translator *translator, const struct ofl_fc_item *input,
+                                     const char *preprocessed);
+#endif

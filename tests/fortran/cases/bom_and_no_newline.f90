@@ -1,0 +1,2 @@
+﻿program bom
+end program

@@ -1,0 +1,6 @@
+program crlf
+x = 1 + &
+   2
+print *, 'a&
+   &b'
+end program

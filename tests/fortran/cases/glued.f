@@ -1,0 +1,44 @@
+      PROGRAMGLUED
+      INTEGERA,B,IF(3),DO10I
+      REAL*8X,Y
+      CHARACTER*4C
+      DOUBLEPRECISIOND
+      COMMON/BLK/E,F
+      DATAA/1/,B/2/
+      DO10I=1
+      DO10J=1,3
+      IF(J.EQ.1)GOTO10
+      IF(J)=J
+      A=A+IF(J)
+   10 CONTINUE
+      DOWHILE(A.LT.3)
+      A=A+1
+      ENDDO
+      SELECTCASE(A)
+      CASE(1)
+      B=1
+      CASEDEFAULT
+      B=2
+      ENDSELECT
+      CALLSUB(A,B)
+      WRITE(*,100)A,B
+      PRINT*,A
+  100 FORMAT(1X,2I5)
+      W H I L E = 1 0 0
+      IF(A.EQ.1.D0.OR.B.GT.2)THEN
+      A=1
+      ELSEIF(A.EQ.2)THEN
+      A=2
+      ELSE
+      A=3
+      ENDIF
+      STOP
+      END
+      SUBROUTINESUB(I,J)
+      INTEGERI,J
+      RETURN
+      END
+      INTEGERFUNCTIONF(X)
+      F=X
+      RETURN
+      END

@@ -1,0 +1,7 @@
+	PROGRAM TABS
+	X = 1
+	1  + 2
+10	Y = X
+	PRINT *, X,
+     &	Y
+	END

@@ -42,7 +42,7 @@ struct effort {
     double cpu_seconds, device_seconds;
     int cpu_largest, device_largest;
 };
-static const struct effort quick = {11, 9, 1536, 3072}, full = {160, 140, 6144, 12288};
+static const struct effort quick = {11, 9, 1536, 3072}, full = {160, 140, 6144, 6144};
 
 static void print_help(void)
 {

@@ -62,6 +62,13 @@ void ofl_estimate_work(const struct ofl_trace_record *record, struct ofl_work *o
                             .m = record->m,
                             .n = record->n,
                             .k = record->k};
+    if (ofl_operation_takes(call.operation, "nrhs")) {
+        call.nrhs = call.k;
+        call.k = 0;
+    }
+    if (record->buffers > 0) {
+        call.operand[0].access = (enum ofl_access)record->buffer[0].access;
+    }
     ofl_work_from_call(&call, out);
     out->flops = record->flops;
     for (int i = 0; i < record->buffers; i++) {

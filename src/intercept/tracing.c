@@ -108,6 +108,8 @@ void ofl_tracing_end(struct ofl_visit *visit, double started, double finished, c
         record->flags |= visit->prediction.probe ? OFL_TRACE_PROBE : 0;
     }
     if (times != NULL) {
+        record->info = visit->info;
+        record->flags |= visit->info != 0 ? OFL_TRACE_FAILED : 0;
         record->wait = (float)times->wait;
         record->copy_in = (float)times->copy_in;
         record->compute = (float)times->compute;

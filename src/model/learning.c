@@ -40,7 +40,15 @@ double ofl_learning_factor(const struct ofl_learning *learning, const struct ofl
     return factor > 0 ? factor : 1;
 }
 
-/* Moves the factor halfway, in ratio, to what was seen just now. */
+/* More than four times off what is known. */
+static bool surprising(double factor, double ratio)
+{
+    return ratio > 4 * factor || ratio < factor / 4;
+}
+
+/* Moves the factor halfway, in ratio, to what was seen just now.  A lone surprise is remembered and not learned
+ * from: other programs can make one call hundreds of times slower, and the place that this made look bad would not
+ * be used again for long.  The next surprise in the same direction confirms it. */
 static void correct(struct ofl_learned *learned, enum ofl_place place, double claim, double seconds)
 {
     if (!(claim > 0) || !isfinite(claim)) {
@@ -49,9 +57,13 @@ static void correct(struct ofl_learned *learned, enum ofl_place place, double cl
     double ratio = seconds / claim;
     ratio = ratio < largest_ratio ? ratio : largest_ratio;
     ratio = ratio > 1 / largest_ratio ? ratio : 1 / largest_ratio;
-    double factor = get(&learned->factor[place]);
-    set(&learned->factor[place], sqrt((factor > 0 ? factor : 1) * ratio));
+    double factor = get(&learned->factor[place]), previous = get(&learned->latest[place]);
+    factor = factor > 0 ? factor : 1;
     set(&learned->latest[place], ratio);
+    bool confirmed = previous > 0 && surprising(factor, previous) && (previous > factor) == (ratio > factor);
+    if (!surprising(factor, ratio) || confirmed) {
+        set(&learned->factor[place], sqrt(factor * ratio));
+    }
 }
 
 /* A call ran at `place`: the other place has not been observed for one call more. */

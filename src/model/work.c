@@ -9,10 +9,13 @@
 #define MIN(a, b)            ((a) < (b) ? (a) : (b))
 #define MAX(a, b)            ((a) > (b) ? (a) : (b))
 
+enum { OFL_MEASURED, OFL_OFFLOADED };
+
 static const struct {
     const char *name, *precisions, *arguments;
+    int kind;
 } operations[OFL_OPERATION_COUNT] = {
-#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {#name, precisions, arguments},
+#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {#name, precisions, arguments, kind},
 #include <gpu-offload/operations.def>
 #undef OFL_OPERATION
 };
@@ -80,20 +83,6 @@ static double stored_bytes(const struct ofl_buffer *buffer)
     return elements * buffer->element_size;
 }
 
-static bool is_measured(enum ofl_operation operation)
-{
-    static const bool measured[OFL_OPERATION_COUNT] = {
-#define OFL_OFFLOADED                              false
-#define OFL_MEASURED                               true
-#define OFL_OPERATION(name, precisions, kind, ...) [OFL_OP_##name] = kind,
-#include <gpu-offload/operations.def>
-#undef OFL_OPERATION
-#undef OFL_MEASURED
-#undef OFL_OFFLOADED
-    };
-    return measured[operation];
-}
-
 /* Products of a matrix and a vector (measured only) have two extents.  The third extent is k where the operation has
  * one, the number of right-hand sides where a factor is only applied, the order of the triangular or symmetric operand
  * where it has a side, else the smaller of the two. */
@@ -103,7 +92,7 @@ static void find_extents(const struct ofl_call *call, double extent[3])
     double n = (double)(call->n > 0 ? call->n : call->m > 0 ? call->m : 0);
     extent[0] = m;
     extent[1] = n;
-    if (is_measured(call->operation)) {
+    if (!ofl_operation_offloaded(call->operation)) {
         extent[2] = 1;
     } else if (call->k > 0) {
         extent[2] = (double)call->k;
@@ -135,7 +124,7 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
     };
     find_extents(call, out->extent);
     double flops = table_flops(call) * (is_complex(call->precision) ? 4 : 1);
-    bool sizes = call->m >= 0 && call->n >= 0 && call->k >= 0;
+    bool sizes = call->m >= 0 && call->n >= 0 && call->k >= 0 && call->nrhs >= 0;
     out->flops = sizes && flops > 0 && isfinite(flops) ? flops : 0;
     bool untouched = beta_is_zero(call);
     for (int i = 0; i < call->operands && i < OFL_MAX_OPERANDS; i++) {
@@ -155,8 +144,7 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
 /* The rows with LAPACK's info are LAPACK's. */
 enum ofl_library ofl_library_of(enum ofl_operation operation)
 {
-    bool lapack = (unsigned)operation < OFL_OPERATION_COUNT && strstr(operations[operation].arguments, " info") != NULL;
-    return lapack ? OFL_LIBRARY_SOLVER : OFL_LIBRARY_BLAS;
+    return ofl_operation_takes(operation, "info") ? OFL_LIBRARY_SOLVER : OFL_LIBRARY_BLAS;
 }
 
 const char *ofl_operation_name(enum ofl_operation operation)
@@ -183,6 +171,25 @@ double ofl_precision_bytes(enum ofl_precision precision)
 {
     static const double bytes[OFL_PRECISION_COUNT] = {4, 8, 8, 16};
     return (unsigned)precision < OFL_PRECISION_COUNT ? bytes[precision] : 0;
+}
+
+bool ofl_operation_takes(enum ofl_operation operation, const char *word)
+{
+    size_t length = strlen(word);
+    const char *at = (unsigned)operation < OFL_OPERATION_COUNT ? operations[operation].arguments : "";
+    while (*at != '\0') {
+        size_t n = strcspn(at, " ");
+        if (strcspn(at, ": ") == length && memcmp(at, word, length) == 0) {
+            return true;
+        }
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+bool ofl_operation_offloaded(enum ofl_operation operation)
+{
+    return (unsigned)operation < OFL_OPERATION_COUNT && operations[operation].kind == OFL_OFFLOADED;
 }
 
 bool ofl_operation_has(enum ofl_operation operation, enum ofl_precision precision)

@@ -49,6 +49,10 @@ enum ofl_operation ofl_operation_find(const char *name, size_t length);
 char ofl_precision_letter(enum ofl_precision precision);
 /* Bytes of an element: 4, 8, 8, 16. */
 double ofl_precision_bytes(enum ofl_precision precision);
+/* Whether the word is one of the operation's arguments in operations.def: "nrhs". */
+bool ofl_operation_takes(enum ofl_operation operation, const char *word);
+/* Whether a device may run it; else it is only measured. */
+bool ofl_operation_offloaded(enum ofl_operation operation);
 /* Whether the operation exists in the precision. */
 bool ofl_operation_has(enum ofl_operation operation, enum ofl_precision precision);
 #endif

@@ -170,7 +170,7 @@ static bool check_record(const struct ofl_trace_reader *reader, struct ofl_trace
         return false;
     }
     for (int i = 0; i < record->buffers; i++) {
-        if (record->buffer[i].access > OFL_WRITE || record->buffer[i].region > OFL_LOWER) {
+        if (record->buffer[i].access > OFL_WRITE || record->buffer[i].region > OFL_PIVOTS) {
             return false;
         }
     }

@@ -436,7 +436,8 @@ static uint64_t stored_bytes(const struct ofl_buffer *buffer)
     uint64_t rows = (uint64_t)buffer->rows, columns = (uint64_t)buffer->columns;
     uint64_t square = rows < columns ? rows : columns;
     uint64_t beyond = buffer->region == OFL_LOWER ? rows - square : columns - square;
-    uint64_t elements = buffer->region == OFL_GENERAL ? rows * columns : square * (square + 1) / 2 + beyond * square;
+    bool triangle = buffer->region == OFL_UPPER || buffer->region == OFL_LOWER;
+    uint64_t elements = !triangle ? rows * columns : square * (square + 1) / 2 + beyond * square;
     return elements * buffer->element_size;
 }
 
@@ -448,7 +449,7 @@ void ofl_trace_describe(const struct ofl_call *call, struct ofl_trace_record *ou
         .predicted_device = -1,
         .m = call->m,
         .n = call->n,
-        .k = call->k,
+        .k = call->k != 0 ? call->k : call->nrhs,
         .operation = (uint16_t)call->operation,
         .precision = (uint8_t)call->precision,
         .side = call->side,

@@ -22,12 +22,13 @@ end
 PROFILE
 }
 
+pause=0
 # runs CALLS ORDER OPTION...: runs the program; sets device and cpu to the calls that ran there.
 runs() {
     local calls=$1 order=$2
     shift 2
     rm -f summary
-    "$offload" run --device host --summary-file "$work/summary" "$@" "$clients/cli_repeat" "$calls" "$order" >out 2>err
+    "$offload" run --device host --summary-file "$work/summary" "$@" "$clients/cli_repeat" "$calls" "$order" "$pause" >out 2>err
     local status=$?
     same "$* $calls calls: results; $(head -1 err)" 42 $status
     device=$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)
@@ -66,6 +67,17 @@ same "a CPU that is slower than claimed is left within 20 calls ($device)" 0 $?
 claim 1e9 1e12 1e12 0
 runs 10 200 --host-memory 100000
 same "no room on the device" 10 "$cpu"
+
+# Other programs: asked about only after a second without work of our own, and more than level 5 tolerates.
+claim 1e9 1e12 1e12 0
+pause=1100
+runs 3 200 --host-utilisation 70 --level 5
+same "a busy device is left alone" '1 2' "$device $cpu"
+runs 3 200 --host-utilisation 70 --level 8
+same "level 8 tolerates it" '3 0' "$device $cpu"
+pause=0
+runs 20 200 --host-utilisation 70 --level 5
+same "the load is our own" 0 "$cpu"
 
 # Nothing that a profile says changes results.
 for speeds in '1e-300 1e300' '1e300 1e-300' '1 1'; do

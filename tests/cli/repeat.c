@@ -1,6 +1,8 @@
-/* repeat CALLS N: makes CALLS products of N x N matrices and checks each; exit status 42 if all are right. */
+/* repeat CALLS N [MS]: makes CALLS products of N x N matrices, MS milliseconds apart, and checks each; exit status 42
+ * if all are right. */
 #include <stddef.h>
 #include <stdlib.h>
+#include <time.h>
 
 void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *, const double *,
             const int *, const double *, const int *, const double *, double *, const int *, size_t, size_t);
@@ -8,6 +10,7 @@ void dgemm_(const char *, const char *, const int *, const int *, const int *, c
 int main(int argc, char **argv)
 {
     int calls = argc > 2 ? atoi(argv[1]) : 1, n = argc > 2 ? atoi(argv[2]) : 2;
+    int pause = argc > 3 ? atoi(argv[3]) : 0;
     size_t elements = (size_t)n * (size_t)n;
     const double one = 1, zero = 0;
     double *a = malloc(elements * sizeof *a), *b = malloc(elements * sizeof *b), *c = malloc(elements * sizeof *c);
@@ -15,6 +18,9 @@ int main(int argc, char **argv)
         return 1;
     }
     for (int call = 0; call < calls; call++) {
+        if (call > 0 && pause > 0) {
+            nanosleep(&(struct timespec){pause / 1000, pause % 1000 * 1000000L}, NULL);
+        }
         for (size_t i = 0; i < elements; i++) {
             a[i] = call + 1;
             b[i] = 2;

@@ -1,8 +1,8 @@
-/* The workload of `gpu-offload calibrate`: an ordinary client of BLAS.
+/* The workload of `gpu-offload calibrate`: an ordinary client of BLAS and LAPACK.
  *
  *   gpu-offload-calibrate-client SECONDS LARGEST [SEED]
  *
- * Calls every routine of operations.def that it knows how to call, by its Fortran name, in several
+ * Calls every routine that a device may run, of BLAS and LAPACK, by its Fortran name, in several
  * shapes and sizes, each a few times.  It measures nothing itself: it runs under the preload library,
  * whose trace has the times.  On standard output it tells what it did, a line each:
  *
@@ -36,25 +36,53 @@ static const struct {
 #undef OFL_OPERATION
 };
 
-/* Shapes as multiples of the order: m, n, k.  Those without k or m take what they have. */
+/* Shapes as multiples of the order.  A size that is 0 the routine does not have. */
 struct shape {
-    double m, n, k;
+    double m, n, k, nrhs;
 };
-static const struct shape cube[] = {{1, 1, 1}};
-static const struct shape with_k[] = {{1, 1, 1},      {4, 0.25, 0.25}, {0.25, 4, 0.25},
-                                      {2, 2, 0.0625}, {0.25, 0.25, 4}, {1, 1, 0.25}};
-static const struct shape with_side[] = {{1, 1, 1}, {2, 0.125, 0}, {0.25, 4, 0}};
-static const struct shape rank_k[] = {{0, 1, 1}, {0, 2, 0.0625}, {0, 0.25, 4}};
+enum { MAX_SHAPES = 6 };
+
+/* The first kind of routine whose words a routine has all is its own; the first shape is the cube. */
+static const struct {
+    const char *words[4];
+    struct shape shape[MAX_SHAPES];
+    const char *routine; /* the only one that this is for; NULL: all */
+} kinds[] = {
+    {.words = {"uplo", "n", "nrhs"},
+     .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}},
+     .routine = "potrs"}, /* its words are posv's */
+    {.words = {"side", "m", "n", "k"}, .shape = {{1, 1, 1, 0}, {1, 0.25, 1, 0}, {2, 0.5, 0.25, 0}}},
+    {.words = {"m", "n", "k", "tau"}, .shape = {{1, 1, 1, 0}, {4, 0.25, 0.25, 0}, {1, 0.5, 0.25, 0}}},
+    {.words = {"m", "n", "k"},
+     .shape = {{1, 1, 1, 0},
+               {4, 0.25, 0.25, 0},
+               {0.25, 4, 0.25, 0},
+               {2, 2, 0.0625, 0},
+               {0.25, 0.25, 4, 0},
+               {1, 1, 0.25, 0}}},
+    {.words = {"side", "m", "n"}, .shape = {{1, 1, 0, 0}, {2, 0.125, 0, 0}, {0.25, 4, 0, 0}}},
+    {.words = {"m", "n", "nrhs"}, .shape = {{1, 1, 0, 0.0625}, {4, 0.25, 0, 0.0625}}},
+    {.words = {"m", "n"}, .shape = {{1, 1, 0, 0}, {4, 0.25, 0, 0}, {0.25, 4, 0, 0}}},
+    {.words = {"n", "k"}, .shape = {{0, 1, 1, 0}, {0, 2, 0.0625, 0}, {0, 0.25, 4, 0}}},
+    {.words = {"trans", "n", "nrhs"}, .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}}},
+    {.words = {"n", "nrhs"}, .shape = {{0, 1, 0, 0.0625}}},
+    {.words = {"n"}, .shape = {{0, 1, 0, 0}}},
+};
 
 struct point {
-    int operation;
+    enum ofl_operation operation;
     char letter;
-    int m, n, k;
+    int m, n, k, nrhs;
 };
 
 struct memory {
     char *a, *b, *c; /* of `bytes` each */
     size_t bytes;
+    char *work; /* of work_bytes */
+    size_t work_bytes;
+    int *pivots;
+    char *tau;
+    int order; /* that pivots and tau have room for */
 };
 
 static double now(void)
@@ -64,24 +92,11 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static bool has_word(const char *arguments, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = arguments; *at != '\0';) {
-        size_t n = strcspn(at, " ");
-        if (n >= length && memcmp(at, word, length) == 0 && (n == length || at[length] == ':')) {
-            return true;
-        }
-        at += n + (at[n] == ' ');
-    }
-    return false;
-}
-
 /* ---- Calling ---- */
 
 /* What the words of an argument list stand for. */
 struct values {
-    int m, n, k, lda, ldb, ldc;
+    int m, n, k, nrhs, lda, ldb, ldc, lwork, info;
     double one[2]; /* alpha and beta: 1 in every precision */
     float one_single[2];
     struct memory *memory;
@@ -96,9 +111,27 @@ static void *value_of(struct values *v, const char *word, size_t length)
         const char *word;
         void *value;
     } table[] = {
-        {"side", left},   {"uplo", upper},  {"trans", none},     {"transa", none},    {"transb", none},
-        {"diag", none},   {"m", &v->m},     {"n", &v->n},        {"k", &v->k},        {"lda", &v->lda},
-        {"ldb", &v->ldb}, {"ldc", &v->ldc}, {"A", v->memory->a}, {"B", v->memory->b}, {"C", v->memory->c},
+        {"side", left},
+        {"uplo", upper},
+        {"trans", none},
+        {"transa", none},
+        {"transb", none},
+        {"diag", none},
+        {"m", &v->m},
+        {"n", &v->n},
+        {"k", &v->k},
+        {"lda", &v->lda},
+        {"ldb", &v->ldb},
+        {"ldc", &v->ldc},
+        {"A", v->memory->a},
+        {"B", v->memory->b},
+        {"C", v->memory->c},
+        {"nrhs", &v->nrhs},
+        {"ipiv", v->memory->pivots},
+        {"tau", v->memory->tau},
+        {"work", v->memory->work},
+        {"lwork", &v->lwork},
+        {"info", &v->info},
     };
     const char *colon = memchr(word, ':', length);
     length = colon != NULL ? (size_t)(colon - word) : length;
@@ -116,7 +149,8 @@ static void *value_of(struct values *v, const char *word, size_t length)
     return NULL;
 }
 
-/* A Fortran routine takes addresses only; lengths of texts follow, which no BLAS looks at. */
+/* A Fortran routine takes addresses only; lengths of its texts follow, and where a routine has fewer arguments
+ * than these, the rest are read as lengths or not at all. */
 typedef void routine(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
                      void *, size_t, size_t, size_t, size_t);
 
@@ -150,7 +184,9 @@ static bool prepare(const struct point *point, struct values *v, struct prepared
     int count = 0;
     snprintf(name, sizeof name, "%c%s_", point->letter, operations[point->operation].name);
     void *symbol = library_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
-    memset(out, 0, sizeof *out);
+    for (int i = 0; i < 13; i++) {
+        out->argument[i] = (void *)1;
+    }
     memcpy(&out->function, &symbol, sizeof symbol);
     const char *at = operations[point->operation].arguments;
     while (*at != '\0' && count < 13) {
@@ -207,11 +243,53 @@ static void fill(struct memory *memory, char letter, int order)
     }
 }
 
+static void free_memory(struct memory *memory)
+{
+    free(memory->a), free(memory->b), free(memory->c);
+    free(memory->work), free(memory->pivots), free(memory->tau);
+}
+
+/* Row numbers that exchange nothing, and factors of reflectors that keep everything of order one. */
+static void fill_vectors(struct memory *memory, char letter)
+{
+    bool single = letter == 's' || letter == 'c', complex = letter == 'c' || letter == 'z';
+    for (int i = 0; i < memory->order; i++) {
+        memory->pivots[i] = i + 1;
+        for (int part = 0; part < (complex ? 2 : 1); part++) {
+            size_t at = (size_t)i * (complex ? 2 : 1) + (size_t)part;
+            double value = part == 0 ? 0.5 : 0;
+            if (single) {
+                ((float *)(void *)memory->tau)[at] = (float)value;
+            } else {
+                ((double *)(void *)memory->tau)[at] = value;
+            }
+        }
+    }
+}
+
+/* Room for what LAPACK's routines need beside matrices: a block of 64 columns, and what orm*r keeps. */
+static bool resize_vectors(struct memory *memory, int order, int lwork)
+{
+    if (order > memory->order) {
+        free(memory->pivots), free(memory->tau);
+        memory->pivots = malloc((size_t)order * sizeof *memory->pivots);
+        memory->tau = malloc((size_t)order * 16);
+        memory->order = order;
+    }
+    if ((size_t)lwork * 16 > memory->work_bytes) {
+        free(memory->work);
+        memory->work_bytes = (size_t)lwork * 16;
+        memory->work = malloc(memory->work_bytes);
+    }
+    return memory->pivots != NULL && memory->tau != NULL && memory->work != NULL;
+}
+
 static bool resize(struct memory *memory, size_t bytes)
 {
     if (bytes > memory->bytes) {
         free(memory->a), free(memory->b), free(memory->c);
-        *memory = (struct memory){malloc(bytes), malloc(bytes), malloc(bytes), bytes};
+        memory->a = malloc(bytes), memory->b = malloc(bytes), memory->c = malloc(bytes);
+        memory->bytes = bytes;
     }
     return memory->a != NULL && memory->b != NULL && memory->c != NULL;
 }
@@ -230,15 +308,33 @@ static size_t largest_operand(int order, int n, int k, bool square)
     return largest;
 }
 
-/* Measures a point.  Returns the seconds that one call took, 0 if it cannot be measured here. */
+/* Calls the routine some times; returns the shortest time, 0 if a call failed, and when the last call ended. */
+static double repeat(const struct prepared *prepared, const int *info, double limit, double begin, double *end)
+{
+    double shortest = INFINITY, last = begin;
+    for (int i = 0; i < REPETITIONS && (i < 3 || last - begin < limit); i++) {
+        call(prepared);
+        double time = now();
+        shortest = time - last < shortest ? time - last : shortest;
+        last = time;
+        if (*info != 0) {
+            return 0;
+        }
+    }
+    *end = last;
+    return shortest;
+}
+
+/* Measures a point.  Returns the seconds that one call took, 0 if it cannot be measured here.  A point with a call that
+ * LAPACK refused or failed in is not told: such calls end early. */
 static double measure(const struct point *point, struct memory *memory, double limit)
 {
-    int m = point->m, n = point->n, k = point->k;
-    int order = m > 0 ? m : n;
-    size_t elements = largest_operand(order, n, k, m == 0 || k == 0);
-    struct values values = {m, n, k, order, k > 0 && m > 0 ? k : order, order, {1, 0}, {1, 0}, memory, point->letter};
+    int m = point->m, n = point->n, k = point->k, nrhs = point->nrhs, order = m > 0 ? m : n;
+    int most = order > n ? order : n, ldb = k > 0 && m > 0 ? k : most, lwork = 64 * (m + n + nrhs) + 4160;
+    size_t elements = largest_operand(most, n, k > nrhs ? k : nrhs, m == 0 || k == 0);
+    struct values values = {m, n, k, nrhs, order, ldb, order, lwork, 0, {1, 0}, {1, 0}, memory, point->letter};
     struct prepared prepared;
-    if (!resize(memory, elements * 16)) {
+    if (!resize(memory, elements * 16) || !resize_vectors(memory, most, lwork)) {
         return 0;
     }
     /* Only what is used is filled: the precision's share. */
@@ -247,22 +343,21 @@ static double measure(const struct point *point, struct memory *memory, double l
     double seconds = 0;
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
         fill(&used, point->letter, order);
+        fill_vectors(&used, point->letter);
         if (!prepare(point, &values, &prepared)) {
             return 0;
         }
         bool quiet = ofl_canary_wait(0.3 * limit);
         call(&prepared); /* loads and touches what a first call does */
-        double begin = now(), last = begin;
-        for (int i = 0; i < REPETITIONS && (i < 3 || last - begin < limit); i++) {
-            call(&prepared);
-            double end = now();
-            seconds = i == 0 || end - last < seconds ? end - last : seconds;
-            last = end;
+        double begin = now(), end = begin;
+        seconds = repeat(&prepared, &values.info, limit, begin, &end);
+        if (seconds == 0) {
+            return 0;
         }
         quiet = ofl_canary_wait(0.1) && quiet;
         if (quiet || attempt == ATTEMPTS) {
             printf("point %c%s %d %d %d %" PRIu64 " %" PRIu64 " %d\n", point->letter, operations[point->operation].name,
-                   m, n, k, (uint64_t)(begin * 1e9), (uint64_t)(last * 1e9), quiet);
+                   m, n, k > 0 ? k : nrhs, (uint64_t)(begin * 1e9), (uint64_t)(end * 1e9), quiet);
             fflush(stdout);
             break;
         }
@@ -270,34 +365,41 @@ static double measure(const struct point *point, struct memory *memory, double l
     return seconds;
 }
 
-static const struct shape *shapes_of(const char *arguments, size_t *count)
+static const struct shape *shapes_of(enum ofl_operation operation, size_t *count)
 {
-    bool m = has_word(arguments, "m"), k = has_word(arguments, "k");
-    const struct shape *shapes = m && k ? with_k : m && has_word(arguments, "side") ? with_side : k ? rank_k : cube;
-    *count = m && k                             ? sizeof with_k / sizeof *with_k
-             : m && has_word(arguments, "side") ? sizeof with_side / sizeof *with_side
-             : k                                ? sizeof rank_k / sizeof *rank_k
-                                                : 1;
-    return shapes;
+    size_t kind = 0;
+    for (bool fits = false; !fits; kind += !fits) {
+        fits = kinds[kind].routine == NULL || strcmp(kinds[kind].routine, operations[operation].name) == 0;
+        for (int i = 0; i < 4 && kinds[kind].words[i] != NULL; i++) {
+            fits = fits && ofl_operation_takes(operation, kinds[kind].words[i]);
+        }
+    }
+    for (*count = 0; *count < MAX_SHAPES && kinds[kind].shape[*count].n > 0;) {
+        ++*count;
+    }
+    return kinds[kind].shape;
 }
 
-static int scaled(double factor, int order, bool has)
+static int scaled(double factor, int order)
 {
     int size = (int)(factor * order);
-    return has && factor > 0 ? (size > 4 ? size : 4) : 0;
+    return factor > 0 ? (size > 4 ? size : 4) : 0;
 }
 
 /* All shapes of one routine at one order; the time that its longest call took. */
-static double measure_order(int operation, char letter, int order, bool shapes_wanted, struct memory *memory,
-                            double limit)
+static double measure_order(enum ofl_operation operation, char letter, int order, bool shapes_wanted,
+                            struct memory *memory, double limit)
 {
     size_t count;
-    const char *arguments = operations[operation].arguments;
-    const struct shape *shape = shapes_of(arguments, &count);
+    const struct shape *shape = shapes_of(operation, &count);
     double longest = 0;
     for (size_t i = 0; i < (shapes_wanted ? count : 1); i++) {
-        struct point point = {operation, letter, scaled(shape[i].m, order, has_word(arguments, "m")),
-                              scaled(shape[i].n, order, true), scaled(shape[i].k, order, has_word(arguments, "k"))};
+        struct point point = {operation,
+                              letter,
+                              scaled(shape[i].m, order),
+                              scaled(shape[i].n, order),
+                              scaled(shape[i].k, order),
+                              scaled(shape[i].nrhs, order)};
         double seconds = measure(&point, memory, limit);
         longest = seconds > longest ? seconds : longest;
         if (seconds == 0) {
@@ -331,12 +433,12 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 /* Sizes outermost: whatever the time allows is spread over all routines. */
 static void measure_all(double seconds, int largest)
 {
-    struct memory memory = {NULL, NULL, NULL, 0};
+    struct memory memory = {.bytes = 0};
     size_t routines = 0;
     bool stopped[sizeof operations / sizeof *operations][4] = {{false}};
     double until = now() + seconds;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-        routines += strlen(operations[i].precisions);
+        routines += ofl_operation_offloaded((enum ofl_operation)i) ? strlen(operations[i].precisions) : 0;
     }
     size_t sizes = 0;
     while (sizes < ORDERS && orders[sizes] <= largest) {
@@ -346,7 +448,8 @@ static void measure_all(double seconds, int largest)
     /* A point should not take more than a small part of what is left. */
     for (size_t size = 0; size < sizes; size++) {
         for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-            for (const char *letter = operations[i].precisions; *letter != '\0'; letter++) {
+            bool wanted = ofl_operation_offloaded((enum ofl_operation)i);
+            for (const char *letter = operations[i].precisions; wanted && *letter != '\0'; letter++) {
                 bool *stop = &stopped[i][strchr("sdcz", *letter) - "sdcz"];
                 double left = until - now();
                 double limit = left / (double)(routines * (sizes - size)) / 4;
@@ -356,7 +459,8 @@ static void measure_all(double seconds, int largest)
                 }
                 /* Shapes at every second size: their costs are smooth. */
                 bool shapes_wanted = size % 2 == 1 || seconds > 60;
-                double longest = measure_order((int)i, *letter, orders[size], shapes_wanted, &memory, limit);
+                double longest =
+                    measure_order((enum ofl_operation)i, *letter, orders[size], shapes_wanted, &memory, limit);
                 /* The next size takes eight times as long. */
                 *stop = longest == 0 || longest * 8 * 3 > left / 8;
                 printf("done\n");
@@ -364,30 +468,49 @@ static void measure_all(double seconds, int largest)
             }
         }
     }
-    free(memory.a), free(memory.b), free(memory.c);
+    free_memory(&memory);
 }
 
-/* Random shapes, each extent by itself, in turn for all routines. */
+/* Random sizes, each by itself, within what the routine allows. */
+static struct point random_point(enum ofl_operation operation, char letter, double span, unsigned *seed)
+{
+    int size[4];
+    size_t count;
+    const struct shape *cube = shapes_of(operation, &count);
+    for (int j = 0; j < 4; j++) {
+        *seed = *seed * 1664525u + 1013904223u;
+        size[j] = (int)(64 * exp2(span * (double)(*seed >> 8) / (1 << 24)));
+    }
+    struct point point = {operation,
+                          letter,
+                          cube->m > 0 ? size[0] : 0,
+                          size[1],
+                          cube->k > 0 ? size[2] : 0,
+                          cube->nrhs > 0 ? size[3] / 4 : 0};
+    if (ofl_operation_takes(operation, "tau") && cube->k > 0) { /* reflectors of a tall matrix */
+        bool applied = ofl_operation_takes(operation, "side");
+        point.n = !applied && point.n > point.m ? point.m : point.n;
+        int most = applied ? point.m : point.n;
+        point.k = point.k > most ? most : point.k;
+    }
+    return point;
+}
+
+/* Random shapes, in turn for all routines. */
 static void measure_random(double seconds, int largest, unsigned seed)
 {
-    struct memory memory = {NULL, NULL, NULL, 0};
+    struct memory memory = {.bytes = 0};
     double until = now() + seconds, span = log2((double)largest / 64);
     while (now() < until) {
-        for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-            for (const char *letter = operations[i].precisions; *letter != '\0' && now() < until; letter++) {
-                int size[3];
-                for (int j = 0; j < 3; j++) {
-                    seed = seed * 1664525u + 1013904223u;
-                    size[j] = (int)(64 * exp2(span * (double)(seed >> 8) / (1 << 24)));
-                }
-                const char *arguments = operations[i].arguments;
-                struct point point = {(int)i, *letter, has_word(arguments, "m") ? size[0] : 0, size[1],
-                                      has_word(arguments, "k") ? size[2] : 0};
+        for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
+            bool wanted = ofl_operation_offloaded((enum ofl_operation)i);
+            for (const char *letter = operations[i].precisions; wanted && *letter != '\0' && now() < until; letter++) {
+                struct point point = random_point((enum ofl_operation)i, *letter, span, &seed);
                 measure(&point, &memory, seconds / 200);
             }
         }
     }
-    free(memory.a), free(memory.b), free(memory.c);
+    free_memory(&memory);
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
  * lower quartile of its records' times; failed calls do not count.  On the device the time to compute
  * is what is left when waiting and copying are taken away, so it holds all that a real call pays. */
 #include "cli/calibrate/calibrate.h"
+#include "cli/estimate.h"
 #include "model/fit.h"
 #include "trace/reader.h"
 
@@ -76,23 +77,19 @@ static bool find_sample(const struct trace *trace, const struct ofl_calibration_
 {
     double seconds[MAX_REPETITIONS];
     size_t count = 0;
-    double flops = 0;
+    struct ofl_work work = {.flops = 0};
     for (size_t i = first_from(trace, point->begin); i < trace->count && trace->record[i].start < point->end; i++) {
         const struct ofl_trace_record *record = &trace->record[i];
         if (belongs(record, point) && (record->reason == OFL_OK) == (place == OFL_ON_DEVICE) &&
             count < MAX_REPETITIONS) {
             seconds[count++] = compute_seconds(record, place);
-            flops = record->flops;
+            ofl_estimate_work(record, &work);
         }
     }
     double quartile = ofl_lower_quartile(seconds, count);
-    struct ofl_call call = {.operation = point->operation, .precision = point->precision, .side = 'L'};
-    call.m = point->m, call.n = point->n, call.k = point->k;
-    struct ofl_work work;
-    ofl_work_from_call(&call, &work);
-    *out = (struct ofl_sample){.flops = flops, .seconds = quartile};
+    *out = (struct ofl_sample){.flops = work.flops, .seconds = quartile};
     memcpy(out->extent, work.extent, sizeof out->extent);
-    return quartile > 0 && flops > 0;
+    return quartile > 0 && work.flops > 0;
 }
 
 /* All curves of one place; the number of them. */

@@ -414,6 +414,26 @@ static void test_probe_finds_a_fast_device(void **state)
 
 /* --- A machine with faults --- */
 
+/* One call that takes hundreds of times as long, on either side, changes nothing. */
+static void test_hiccups(void **state)
+{
+    (void)state;
+    for (int place = 0; place < OFL_PLACE_COUNT; place++) {
+        struct ofl_work work = place == OFL_ON_DEVICE ? timed_work(1, 0.1) : timed_work(1, 2);
+        enum ofl_reason usual = place == OFL_ON_DEVICE ? OFL_OK : OFL_SLOWER;
+        new_world(5);
+        for (int i = 0; i < 40; i++) {
+            if (i % 10 == 5) {
+                struct ofl_prediction prediction;
+                ofl_predict(&work, &world.claim, &world.learning, 0, &prediction);
+                ofl_learn(&world.learning, &work, &prediction, usual, 300);
+            }
+            enum ofl_reason reason = run(&work);
+            assert_true(reason == usual || world.probe);
+        }
+    }
+}
+
 /* Copies ten times slower than the profile says: calls that are mostly copies leave the device, within 20. */
 static void test_slow_copies(void **state)
 {
@@ -490,6 +510,7 @@ const struct CMUnitTest simulation_tests[] = {
     cmocka_unit_test(test_probe_finds_a_fast_cpu),
     cmocka_unit_test(test_probes_cost_their_bound),
     cmocka_unit_test(test_probe_finds_a_fast_device),
+    cmocka_unit_test(test_hiccups),
     cmocka_unit_test(test_slow_copies),
     cmocka_unit_test(test_busy_spells),
     cmocka_unit_test(test_waiting),

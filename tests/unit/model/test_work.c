@@ -102,16 +102,21 @@ static void test_table(void **state)
     }
 }
 
-/* For every operation flops are proportional to the extents' product: what the shapes rely on. */
+/* For every operation that a device may run flops are proportional to the extents' product: what the shapes rely
+ * on. */
 static void test_extents_measure_flops(void **state)
 {
     (void)state;
     for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
         double ratio[4];
+        if (!ofl_operation_offloaded((enum ofl_operation)operation)) {
+            continue;
+        }
         for (int i = 0; i < 4; i++) {
             int64_t size = 500 << i;
             struct ofl_call call = {.operation = (enum ofl_operation)operation, .precision = OFL_D, .side = 'L'};
             call.m = call.n = call.k = call.nrhs = size;
+            call.k = ofl_operation_takes((enum ofl_operation)operation, "k") ? size : 0;
             call.uplo = 'U', call.transa = call.transb = call.trans = 'N';
             struct ofl_work work;
             ofl_work_from_call(&call, &work);
@@ -184,6 +189,9 @@ static void test_names(void **state)
     assert_int_equal(ofl_library_of(OFL_OP_gemm), OFL_LIBRARY_BLAS);
     assert_int_equal(ofl_library_of(OFL_OP_gemmt), OFL_LIBRARY_BLAS);
     assert_int_equal(ofl_library_of(OFL_OP_potrf), OFL_LIBRARY_SOLVER);
+    assert_true(ofl_operation_takes(OFL_OP_getrs, "nrhs") && !ofl_operation_takes(OFL_OP_gemm, "nrhs"));
+    assert_true(ofl_operation_takes(OFL_OP_orgqr, "k") && !ofl_operation_takes(OFL_OP_orgqr, "q"));
+    assert_true(ofl_operation_offloaded(OFL_OP_gemm) && !ofl_operation_offloaded(OFL_OP_gemv));
 }
 
 const struct CMUnitTest work_tests[] = {

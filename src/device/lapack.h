@@ -36,7 +36,8 @@ static inline void ofl_element_read(enum ofl_precision precision, const char *at
 }
 
 /* OFL_EXCEPTIONAL_VALUES where LAPACK does something with the call's input that a device's routine need not do: report
- * a zero on the diagonal of a triangle that is to be inverted, or scale a least-squares problem.  Reads host memory. */
+ * a zero on the diagonal of a triangle that is to be inverted, carry a NaN through, or scale a least-squares problem.
+ * Reads host memory. */
 enum ofl_reason ofl_lapack_check_input(const struct ofl_call *call);
 
 /* The same for results: `factor` is the compact copy in host memory of the first operand, which the call has

@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* The folder of the library that holds this function, or the setting. */
 static bool backend_folder(char *folder, size_t size)
@@ -63,7 +63,8 @@ enum ofl_reason ofl_backend_load(const char *name, const struct ofl_backend **ou
     snprintf(file, sizeof file, "libgpuoffload-%s.so", name);
     size_t length = strlen(path);
     snprintf(path + length, sizeof path - length, "/%s", file);
-    if (access(path, F_OK) != 0) {
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) { /* a pipe would keep dlopen waiting */
         snprintf(explanation, size,
                  "%s was not found in %.*s; install gpu-offload's %s backend there or set GPU_OFFLOAD_BACKEND_DIR to "
                  "its folder",

@@ -70,12 +70,15 @@ static void describe_load(struct ofl_situation *situation)
     situation->utilisation = situation->idle >= OFL_LOAD_IDLE_SECONDS ? atomic_load(&utilisation) : -1;
 }
 
+/* A library is loaded by the first operation that needs it, which may take as long as starting the device. */
+static _Atomic bool library_loaded[OFL_LIBRARY_COUNT];
+
 static void describe_situation(struct ofl_situation *situation, enum ofl_reason state)
 {
     *situation = (struct ofl_situation){.state = state, .utilisation = -1, .wait = atomic_load(&device_queue)};
     if (state == OFL_OK) {
         for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
-            situation->library_loaded[i] = true;
+            situation->library_loaded[i] = atomic_load_explicit(&library_loaded[i], memory_order_relaxed);
         }
         describe_load(situation);
     }
@@ -123,6 +126,7 @@ static enum ofl_reason run(struct ofl_visit *visit)
     if (reason != OFL_OK) {
         return reason;
     }
+    atomic_store_explicit(&library_loaded[ofl_library_of(visit->call.operation)], true, memory_order_relaxed);
     double expected = visit->decided ? visit->prediction.device_claim : 0, started = now();
     queue(expected);
     reason = ofl_device_run(&visit->call, &times);

@@ -3,6 +3,7 @@
  * They decide nothing but legality: an argument that the CPU library would report makes the call
  * OFL_INVALID_ARGUMENT, so that the library reports it.  None of them reads an operand. */
 #include "intercept/wrapper.h"
+#include "device/device.h"
 
 static char upper(char letter)
 {
@@ -147,4 +148,18 @@ enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal)
         }
     }
     return OFL_OK;
+}
+
+/* A scalar that lies in an output changes while CPU libraries compute, and would be gone for them after a device
+ * that failed half-way. */
+bool ofl_scalar_overlaps(const struct ofl_call *call, const void *scalar)
+{
+    const struct ofl_buffer buffer = {
+        .address = (void *)scalar, .rows = 1, .columns = 1, .ld = 1, .element_size = call->operand[0].element_size};
+    for (int i = 0; i < call->operands; i++) {
+        if (call->operand[i].access != OFL_READ && ofl_buffers_overlap(&call->operand[i], &buffer)) {
+            return true;
+        }
+    }
+    return false;
 }

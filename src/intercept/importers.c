@@ -12,10 +12,13 @@
  * lookup, not even dladdr: a constructor inside dlopen holds the linker's lock and may be waiting for this one.
  * dl_iterate_phdr takes another, which nobody holds while he waits. */
 #include "intercept/importers.h"
+#include "intercept/loading.h"
 #include "intercept/wrapper.h"
 
-#include <pthread.h>
 #include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,6 +34,7 @@ struct import {
 struct object {
     const void *address; /* load address, unique among what is loaded */
     const void *dynamic;
+    unsigned name; /* a hash: another library may be loaded at the place of one that was closed */
     const void *root, *root_dynamic;
     struct import *imports;
     unsigned count, visited; /* visited: by ofl_importers_next_new */
@@ -108,7 +112,8 @@ static bool may_be_ours(const char *name)
 static unsigned lane_in(const struct ofl_symbol *symbol, void **slot)
 {
     uintptr_t value = (uintptr_t)__atomic_load_n(slot, __ATOMIC_ACQUIRE), lanes = (uintptr_t)symbol->lanes;
-    bool within = symbol->lanes != NULL && value >= lanes && value - lanes < OFL_LANES_PER_SYMBOL * OFL_LANE_BYTES;
+    bool within =
+        symbol->lanes != NULL && value >= lanes && value - lanes < (size_t)OFL_LANES_PER_SYMBOL * OFL_LANE_BYTES;
     return within ? (unsigned)((value - lanes) / OFL_LANE_BYTES) + 1 : 0;
 }
 
@@ -212,6 +217,18 @@ static bool make_room(void)
     return true;
 }
 
+/* The same library, closed and loaded again at its old place, has its table of addresses as new. */
+static void check_lanes(struct object *object)
+{
+    for (unsigned i = 0; i < object->count; i++) {
+        struct import *import = &object->imports[i];
+        if (import->lane != 0 && lane_in(import->symbol, import->slot) != import->lane) {
+            import->lane = 0;
+            object->visited = 0;
+        }
+    }
+}
+
 static int visit_object(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct scan *scan = data;
@@ -228,8 +245,10 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data)
     }
     const void *dynamic = (const void *)(info->dlpi_addr + segment->p_vaddr);
     const void *address = (const void *)info->dlpi_addr;
+    unsigned name = ofl_name_hash(info->dlpi_name);
     for (unsigned i = scan->next; i < object_count; i++) {
-        if (objects[i].dynamic == dynamic && objects[i].address == address) {
+        if (objects[i].dynamic == dynamic && objects[i].address == address && objects[i].name == name) {
+            check_lanes(&objects[i]);
             objects[i].seen = true;
             scan->next = i + 1;
             return 0;
@@ -244,8 +263,12 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data)
         scan->root_dynamic = dynamic;
     }
     struct object *object = &objects[object_count++];
-    *object = (struct object){
-        .address = address, .dynamic = dynamic, .root = scan->root, .root_dynamic = scan->root_dynamic, .seen = true};
+    *object = (struct object){.address = address,
+                              .dynamic = dynamic,
+                              .name = name,
+                              .root = scan->root,
+                              .root_dynamic = scan->root_dynamic,
+                              .seen = true};
     scan->next = object_count;
     read_object(object, info->dlpi_addr);
     return 0;
@@ -436,15 +459,64 @@ struct ofl_symbol *ofl_importers_next_new(void)
     return symbol;
 }
 
-struct link_map *ofl_importers_link_map(const void *object, const void *dynamic)
+/* ---- holding ---- */
+
+struct search {
+    const void *address, *dynamic;
+    char name[PATH_MAX];
+};
+
+static int find_name(struct dl_phdr_info *info, size_t size, void *data)
 {
-    struct link_map *map = NULL;
-    Dl_info info;
-    if (dladdr1(dynamic, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL ||
-        (const void *)map->l_addr != object) {
-        return NULL;
+    struct search *search = data;
+    (void)size;
+    const ElfW(Phdr) *segment = find_segment(info, PT_DYNAMIC);
+    if (segment == NULL || (const void *)info->dlpi_addr != search->address ||
+        (const void *)(info->dlpi_addr + segment->p_vaddr) != search->dynamic) {
+        return 0;
     }
-    return map;
+    snprintf(search->name, sizeof search->name, "%s", info->dlpi_name);
+    return 1;
+}
+
+/* The name is copied while nothing can be unloaded; what is then opened by it must still be the same. */
+struct ofl_held ofl_hold(const void *address, const void *dynamic)
+{
+    struct search search = {address, dynamic, ""};
+    struct ofl_held held = {NULL, atomic_load(&ofl_generation)};
+    struct link_map *map = NULL;
+    if (dl_iterate_phdr(find_name, &search) != 0 && search.name[0] != '\0') {
+        held.handle = ofl_dlopen_next(search.name, RTLD_LAZY | RTLD_NOLOAD);
+    }
+    if (held.handle != NULL && (dlinfo(held.handle, RTLD_DI_LINKMAP, &map) != 0 ||
+                                (const void *)map->l_addr != address || (const void *)map->l_ld != dynamic)) {
+        ofl_let_go(&held);
+        held.handle = NULL;
+    }
+    return held;
+}
+
+/* If somebody closed it meanwhile it is unloaded now: as after any dlclose, targets must be looked up again. */
+void ofl_let_go(const struct ofl_held *held)
+{
+    if (held->handle != NULL) {
+        ofl_dlclose_next(held->handle);
+        if (atomic_load(&ofl_generation) != held->generation) {
+            atomic_fetch_add(&ofl_generation, 1);
+        }
+    }
+}
+
+bool ofl_importers_object(unsigned number, const void **address, const void **dynamic)
+{
+    pthread_mutex_lock(&lock);
+    bool found = number < object_count;
+    if (found) {
+        *address = objects[number].address;
+        *dynamic = objects[number].dynamic;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 void ofl_importers_reset(void)

@@ -26,8 +26,17 @@ unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *
  * addresses cannot be written. */
 bool ofl_importer_use_lane(const struct ofl_symbol *symbol, const void *object, unsigned lane);
 
-/* The link map of a loaded object, or NULL if it is no longer loaded as it was. */
-struct link_map *ofl_importers_link_map(const void *object, const void *dynamic);
+/* A loaded object that other threads cannot unload meanwhile. */
+struct ofl_held {
+    void *handle; /* NULL: it is no longer loaded, or it is the program */
+    unsigned generation;
+};
+/* The object at `address` with that dynamic section. */
+struct ofl_held ofl_hold(const void *address, const void *dynamic);
+void ofl_let_go(const struct ofl_held *held);
+
+/* The loaded objects by number, oldest first, as found at the last scan; false behind the last. */
+bool ofl_importers_object(unsigned number, const void **address, const void **dynamic);
 
 /* One import at a time that was found since the last call of this, until none is left (NULL). */
 struct ofl_symbol *ofl_importers_next_new(void);

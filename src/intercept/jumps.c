@@ -1,11 +1,12 @@
-/* longjmp out of the CPU library.
+/* Calls that do not return.
  *
- * A program's xerbla_ may leave the library by longjmp (R's does).  The call that was running is over then,
- * and what follows is the program's own again.  A longjmp that stays inside the library, which none is
- * known to make, would only let nested calls count as the program's. */
+ * A program's xerbla_ may leave the library by longjmp (R's does), by an exception, or by ending its thread.  The
+ * call that was running is over then, and what follows is the program's own again.  A jump that stays inside the
+ * library, which none is known to make, would only let nested calls count as the program's. */
 #include "intercept/wrapper.h"
 
 #include <dlfcn.h>
+#include <unwind.h>
 
 #if defined __x86_64__
 
@@ -33,5 +34,19 @@ HOOK(longjmp);
 HOOK(_longjmp);
 HOOK(siglongjmp);
 HOOK(__longjmp_chk);
+
+/* The personality routine of the wrappers' frames: they have nothing to clean up but this. */
+_Unwind_Reason_Code ofl_unwinding(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+                                  struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+    __attribute__((visibility("hidden")));
+_Unwind_Reason_Code ofl_unwinding(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+                                  struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+    (void)version, (void)kind, (void)exception, (void)context;
+    if ((actions & _UA_CLEANUP_PHASE) != 0) {
+        ofl_thread.outermost = NULL;
+    }
+    return _URC_CONTINUE_UNWIND;
+}
 
 #endif

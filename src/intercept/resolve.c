@@ -4,9 +4,9 @@
  * dlopen, in the scope of what dlopen was asked for.  So:
  *   1. the global scope behind us (RTLD_NEXT): where it has the name, every caller reaches that;
  *   2. else the local scopes of the objects that import the name (importers.c).  An object that calls
- *      directly, or by an address that it took, is recognised by the return address.  A tail call leaves somebody else's return address;
- *      then it was one of the importers that have no lane yet, and those share one scope, because every
- *      older importer gets a lane of its own before something new is loaded;
+ *      directly, or by an address that it took, is recognised by the return address.  A tail call leaves somebody
+ * else's return address; then it was one of the importers that have no lane yet, and those share one scope, because
+ * every older importer gets a lane of its own before something new is loaded;
  *   3. else any loaded object that defines it (a pointer that somebody passed on).
  * What was found is kept by return address, by lane, or for everybody, until something is unloaded.
  *
@@ -33,20 +33,11 @@ static bool is_ours(const void *function)
     return dladdr(&ofl_generation, &ours) != 0 && dladdr(function, &theirs) != 0 && ours.dli_fbase == theirs.dli_fbase;
 }
 
-/* A name in a loaded object and, after it, its dependencies.  NULL too where that finds only us, and for the
- * main program, whose scope begins with us.  (A link map serves as a handle only once the object has been
- * asked for with dlopen.) */
-static void *find_in_object(const struct link_map *map, const char *name)
+/* A name in a held object and, after it, its dependencies.  NULL too where that finds only us, and for the
+ * main program, whose scope begins with us. */
+static void *find_in_object(const struct ofl_held *held, const char *name)
 {
-    if (map->l_name[0] == '\0') {
-        return NULL;
-    }
-    void *handle = ofl_dlopen_next(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == NULL) {
-        return NULL;
-    }
-    void *found = dlsym(handle, name);
-    ofl_dlclose_next(handle);
+    void *found = held->handle != NULL ? dlsym(held->handle, name) : NULL;
     return found != NULL && !is_ours(found) ? found : NULL;
 }
 
@@ -65,7 +56,9 @@ static void *find_beside(void *function, const char *name)
     Dl_info info;
     void *found = dlsym(RTLD_NEXT, name);
     if (!same_object(found, function) && dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && map != NULL) {
-        found = find_in_object(map, name);
+        struct ofl_held held = ofl_hold((const void *)map->l_addr, map->l_ld);
+        found = find_in_object(&held, name);
+        ofl_let_go(&held);
     }
     return same_object(found, function) ? found : NULL;
 }
@@ -151,27 +144,22 @@ static unsigned find_integer_bytes(const struct ofl_symbol *symbol, void *functi
 
 static void *find_in_scope(const struct ofl_symbol *symbol, const struct ofl_importer *importer)
 {
-    struct link_map *root = ofl_importers_link_map(importer->root, importer->root_dynamic);
-    return root == NULL ? NULL : find_in_object(root, symbol->name);
+    struct ofl_held root = ofl_hold(importer->root, importer->root_dynamic);
+    void *found = find_in_object(&root, symbol->name);
+    ofl_let_go(&root);
+    return found;
 }
 
 static void *find_anywhere(const struct ofl_symbol *symbol)
 {
-    struct link_map *map = NULL;
-    Dl_info info;
-    if (dladdr1(&ofl_generation, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
-        return NULL;
+    const void *address, *dynamic;
+    void *found = NULL;
+    for (unsigned i = 0; found == NULL && ofl_importers_object(i, &address, &dynamic); i++) {
+        struct ofl_held object = ofl_hold(address, dynamic);
+        found = find_in_object(&object, symbol->name);
+        ofl_let_go(&object);
     }
-    while (map->l_prev != NULL) {
-        map = map->l_prev;
-    }
-    for (; map != NULL; map = map->l_next) {
-        void *found = find_in_object(map, symbol->name);
-        if (found != NULL) {
-            return found;
-        }
-    }
-    return NULL;
+    return found;
 }
 
 static const void *object_of(const void *address)
@@ -318,12 +306,31 @@ static unsigned lane_for(struct ofl_symbol *symbol, struct ofl_target *target)
         if (atomic_compare_exchange_strong(&symbol->lane_targets[lane - 1], &holder, target) || holder == target) {
             return lane;
         }
-        if (object_of(holder->function) == NULL) { /* its library is gone, and so is whoever used the lane */
+        Dl_info info;
+        if (dladdr(holder->function, &info) == 0) { /* its library is gone, and so is whoever used the lane */
             atomic_store(&symbol->lane_targets[lane - 1], target);
             return lane;
         }
     }
     return 0;
+}
+
+static void give_lane(struct ofl_symbol *symbol, const struct ofl_importer *importer)
+{
+    /* What is asked for its width must not be unloaded meanwhile. */
+    struct ofl_held root = ofl_hold(importer->root, importer->root_dynamic);
+    void *function = find_in_object(&root, symbol->name);
+    if (function != NULL) {
+        unsigned generation = atomic_load(&ofl_generation);
+        struct ofl_target *target = find_target(symbol, NULL, function, integer_bytes_of(symbol, function, generation));
+        atomic_store(&target->generation, generation);
+        unsigned lane = lane_for(symbol, target);
+        if (lane != 0) {
+            ofl_importer_use_lane(symbol, importer->object, lane);
+            atomic_fetch_add(&ofl_generation, 1); /* by return address it may be somebody else's next time */
+        }
+    }
+    ofl_let_go(&root);
 }
 
 static void give_lanes(struct ofl_symbol *symbol)
@@ -334,17 +341,8 @@ static void give_lanes(struct ofl_symbol *symbol)
     }
     unsigned count = ofl_importers_of(symbol, importers, MOST_IMPORTERS);
     for (unsigned i = 0; i < count; i++) {
-        void *function = importers[i].has_lane ? NULL : find_in_scope(symbol, &importers[i]);
-        if (function == NULL) {
-            continue;
-        }
-        unsigned generation = atomic_load(&ofl_generation);
-        struct ofl_target *target = find_target(symbol, NULL, function, integer_bytes_of(symbol, function, generation));
-        atomic_store(&target->generation, generation);
-        unsigned lane = lane_for(symbol, target);
-        if (lane != 0) {
-            ofl_importer_use_lane(symbol, importers[i].object, lane);
-            atomic_fetch_add(&ofl_generation, 1); /* by return address it may be somebody else's next time */
+        if (!importers[i].has_lane) {
+            give_lane(symbol, &importers[i]);
         }
     }
 }
@@ -359,7 +357,7 @@ void ofl_before_loading(void)
     dlerror();
 }
 
-static unsigned name_hash(const char *name) /* FNV-1a */
+unsigned ofl_name_hash(const char *name) /* FNV-1a */
 {
     uint32_t hash = 2166136261u;
     for (; *name != '\0'; name++) {
@@ -376,7 +374,7 @@ struct ofl_symbol *ofl_symbol_find(const char *name)
     static _Atomic bool filled;
     if (!atomic_load_explicit(&filled, memory_order_acquire)) {
         for (unsigned i = 0; i < ofl_symbol_count; i++) {
-            unsigned slot = name_hash(ofl_symbols[i].name) % SLOTS;
+            unsigned slot = ofl_name_hash(ofl_symbols[i].name) % SLOTS;
             while (atomic_load(&slots[slot]) != 0 && atomic_load(&slots[slot]) != i + 1) {
                 slot = (slot + 1) % SLOTS;
             }
@@ -384,7 +382,7 @@ struct ofl_symbol *ofl_symbol_find(const char *name)
         }
         atomic_store_explicit(&filled, true, memory_order_release);
     }
-    for (unsigned slot = name_hash(name) % SLOTS; atomic_load(&slots[slot]) != 0; slot = (slot + 1) % SLOTS) {
+    for (unsigned slot = ofl_name_hash(name) % SLOTS; atomic_load(&slots[slot]) != 0; slot = (slot + 1) % SLOTS) {
         struct ofl_symbol *symbol = &ofl_symbols[slots[slot] - 1];
         if (strcmp(symbol->name, name) == 0) {
             return symbol;

@@ -45,6 +45,8 @@ extern _Atomic unsigned ofl_generation __attribute__((visibility("hidden")));
 /* By number of the symbol: the generation in which everybody's target was found to be a BLAS routine. */
 extern _Atomic unsigned ofl_settled[] __attribute__((visibility("hidden")));
 
+unsigned ofl_name_hash(const char *name);
+
 /* The symbol of that name, or NULL. */
 struct ofl_symbol *ofl_symbol_find(const char *name);
 

@@ -117,6 +117,13 @@ const void *ofl_settle(unsigned number, const void *caller) __attribute__((visib
 
 #define OFL_INLINE static inline __attribute__((always_inline))
 
+/* In a wrapper's body: who unwinds its frame (exceptions, cancelled threads) tells jumps.c. */
+#if defined __x86_64__
+#define OFL_TELL_UNWINDING() __asm__ volatile(".cfi_personality 0x1b, ofl_unwinding")
+#else
+#define OFL_TELL_UNWINDING() (void)0
+#endif
+
 /* What the caller that returns to `caller` would have reached. */
 OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const void *caller)
 {
@@ -142,8 +149,7 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
 }
 
 /* A mark on the stack holds this combination with its own address while its wrapper is running.  Where a call
- * was left by an exception the mark will be overwritten by the calls that follow; longjmp clears
- * `outermost` itself (jumps.c). */
+ * is left without a return, jumps.c clears `outermost`. */
 #define OFL_MARK ((uintptr_t)0x6f666c6d61726b21)
 
 /* Whether this is the program's own call, not one that the CPU library makes inside another. */
@@ -259,4 +265,5 @@ void ofl_pivots(struct ofl_call *call, const void *address, unsigned integer_byt
                 int64_t rows);
 bool ofl_scalar_is_zero(const union ofl_scalar *scalar, enum ofl_precision precision);
 enum ofl_reason ofl_describe_end(struct ofl_call *call, bool legal);
+bool ofl_scalar_overlaps(const struct ofl_call *call, const void *scalar);
 #endif

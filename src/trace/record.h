@@ -65,12 +65,12 @@ struct ofl_trace_record {
     float predicted_cpu, predicted_device;  /* seconds; negative: no prediction was made */
     float wait, copy_in, compute, copy_out; /* seconds, of work that ran on the device */
     uint64_t bytes_in, bytes_out;           /* that were moved */
-    int64_t m, n, k; /* k: the number of right-hand sides where an operation has that instead */
-    uint16_t operation; /* index into the header's names */
-    uint8_t precision;  /* enum ofl_precision */
-    uint8_t reason;     /* enum ofl_reason */
-    uint8_t flags;      /* enum ofl_trace_flag */
-    uint8_t buffers;    /* of this record; a continuation has the next ones */
+    int64_t m, n, k;                        /* k: the number of right-hand sides where an operation has that instead */
+    uint16_t operation;                     /* index into the header's names */
+    uint8_t precision;                      /* enum ofl_precision */
+    uint8_t reason;                         /* enum ofl_reason */
+    uint8_t flags;                          /* enum ofl_trace_flag */
+    uint8_t buffers;                        /* of this record; a continuation has the next ones */
     char side, uplo, transa, transb, diag;
     uint8_t unused[5];
     int32_t info; /* of LAPACK routines */

@@ -100,6 +100,15 @@ sys.exit(subprocess.run(sys.argv[1:], stderr=writer).returncode)' "$offload" run
 mkdir empty
 check "no backend" 42 '' "libgpuoffload-host.so was not found in $work/empty; .*the program runs on the CPU" \
     run --device host --force --backend-dir empty "$product"
+mkdir strange && mkfifo strange/libgpuoffload-host.so
+check "a pipe for a backend" 42 '' "libgpuoffload-host.so was not found in $work/strange; .*the program runs on the CPU" \
+    timeout -s KILL 20 "$offload" run --device host --force --backend-dir strange "$product"
+rm strange/libgpuoffload-host.so && head -c 5000 /dev/urandom >strange/libgpuoffload-host.so
+check "garbage for a backend" 42 '' 'could not be loaded .*invalid ELF.*the program runs on the CPU' \
+    run --device host --force --backend-dir strange "$product"
+cp "$clients/libcli_blas.so" strange/libgpuoffload-host.so
+check "another library for a backend" 42 '' 'is not a gpu-offload backend.*the program runs on the CPU' \
+    run --device host --force --backend-dir strange "$product"
 check "backend of another version" 42 '' 'device interface .*the program runs on the CPU' \
     run --device host --force --backend-dir "$clients/other_abi" "$product"
 if [ ! -e /dev/nvidiactl ]; then

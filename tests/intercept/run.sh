@@ -58,6 +58,20 @@ if "$cc" -O1 "$here/jumps.c" -o jumps -lblas; then
     calls=$(GPU_OFFLOAD_SUMMARY=summary "$command" run --device host --force ./jumps)
     check jumps test "$calls" = "$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)"
 fi
+if "$cc" -O1 "$here/scalars.c" -o scalars -lblas; then
+    ./scalars >expected
+    "$command" run --device host --force ./scalars >got
+    check scalars cmp expected got
+fi
+
+if "${CXX:-c++}" -O1 "$here/throws.cc" -o throws -lblas -lpthread; then
+    rm -f summary
+    calls=$(GPU_OFFLOAD_SUMMARY=summary "$command" run --device host --force ./throws)
+    check throws test "$calls" = "$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)"
+else
+    echo "left out: exceptions, for want of a C++ compiler or libblas"
+fi
+
 # Functions that only have the names of BLAS routines, alone and beside a BLAS.
 must "$cc" -O1 -fPIC -shared -DLIBRARY "$here/foreign.c" -o libforeign.so
 must "$cc" -O1 "$here/foreign.c" -o foreign -L. -lforeign "-Wl,-rpath,$work"

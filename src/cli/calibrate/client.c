@@ -159,6 +159,12 @@ struct prepared {
     void *argument[13];
 };
 
+/* gemmt is an extension that only some libraries have, not all of them free of faults: its curve comes from gemm's. */
+static bool is_extension(enum ofl_operation operation)
+{
+    return operation == OFL_OP_gemmt;
+}
+
 /* Whether the CPU's libraries have a routine.  The preload library has them all, so those are asked themselves:
  * the ones that hold a routine of BLAS and of LAPACK which is never wrapped. */
 static bool library_has(const char *name)
@@ -183,7 +189,8 @@ static bool prepare(const struct point *point, struct values *v, struct prepared
     char name[32];
     int count = 0;
     snprintf(name, sizeof name, "%c%s_", point->letter, operations[point->operation].name);
-    void *symbol = library_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
+    bool usable = !is_extension((enum ofl_operation)point->operation) && library_has(name);
+    void *symbol = usable ? dlsym(RTLD_DEFAULT, name) : NULL;
     for (int i = 0; i < 13; i++) {
         out->argument[i] = (void *)1;
     }

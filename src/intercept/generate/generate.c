@@ -138,7 +138,16 @@ static void print_describe(const struct operation *operation)
         printf("    if (legal && ofl_scalar_is_zero(&call->alpha, %s)) {\n        return OFL_NOTHING_TO_DO;\n    }\n",
                alpha);
     }
-    printf("    return ofl_describe_end(call, legal);\n}\n\n");
+    printf("    enum ofl_reason reason = ofl_describe_end(call, legal);\n");
+    for (int i = 0; i < signature.count; i++) {
+        const struct argument *argument = &signature.arguments[i];
+        if (argument->word->class == SCALAR || argument->word->class == REAL) {
+            printf(
+                "    if (reason == OFL_OK && ofl_scalar_overlaps(call, %s)) {\n        reason = OFL_OVERLAP;\n    }\n",
+                argument->name);
+        }
+    }
+    printf("    return reason;\n}\n\n");
 }
 
 /* ---- wrappers ---- */
@@ -178,7 +187,7 @@ static const char *wrapper_type(const struct argument *argument, enum interface 
     case INFO:
         return "void *";
     }
-    return NULL;
+    ofl_table_fail("arguments.def: the class of %s has no C type", argument->name);
 }
 
 static void print_parameters(const struct signature *signature, enum interface interface, char precision)
@@ -414,7 +423,7 @@ static void print_wrapper(const struct operation *operation, const struct scheme
     print_parameters(&signature, scheme->interface, precision);
     printf(")) target->function)(");
     print_forwarded(&signature, scheme->interface, false);
-    printf(");\n    ofl_leave(&ofl_symbols[%d], outermost);\n}\n\n", symbol);
+    printf(");\n    OFL_TELL_UNWINDING();\n    ofl_leave(&ofl_symbols[%d], outermost);\n}\n\n", symbol);
 }
 
 static void print_flops(const struct operation *operation)

@@ -212,19 +212,24 @@ static void test_kernels(void **state)
     in_child(kernels_run);
 }
 
-/* cuBLAS is there for CUDA 12 and 13 (test_cuda_libraries.c has the search for it). */
+/* cuBLAS and cuSOLVER, which counts differently, are there for CUDA 12 and 13 (test_cuda_libraries.c has the search for
+ * it). */
 static void release_13(void)
 {
     char explanation[512] = "";
     pretence = "version=13010";
-    CHECK(open_device()->operation_prepare(0, OFL_OP_trsm, explanation, sizeof explanation) == OFL_OK);
+    const struct ofl_backend *cuda = open_device();
+    CHECK(cuda->operation_prepare(0, OFL_OP_trsm, explanation, sizeof explanation) == OFL_OK);
+    CHECK(cuda->operation_prepare(0, OFL_OP_getrf, explanation, sizeof explanation) == OFL_OK);
 }
 
 static void release_12(void)
 {
     char explanation[512] = "";
     pretence = "version=12000";
-    CHECK(open_device()->operation_prepare(0, OFL_OP_trsm, explanation, sizeof explanation) == OFL_OK);
+    const struct ofl_backend *cuda = open_device();
+    CHECK(cuda->operation_prepare(0, OFL_OP_trsm, explanation, sizeof explanation) == OFL_OK);
+    CHECK(cuda->operation_prepare(0, OFL_OP_getrf, explanation, sizeof explanation) == OFL_OK);
 }
 
 static void test_releases(void **state)

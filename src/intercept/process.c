@@ -18,6 +18,23 @@ static void mark_backend_thread(void)
     ofl_thread.backend = true;
 }
 
+/* While fork holds the allocator's locks a signal handler that calls BLAS must not wait for another thread's turn on
+ * the device, which may be waiting for them. */
+static _Thread_local bool was_backend;
+
+static void before_fork(void)
+{
+    was_backend = ofl_thread.backend;
+    ofl_thread.backend = true;
+    ofl_device_before_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+    ofl_device_after_fork_in_parent();
+    ofl_thread.backend = was_backend;
+}
+
 static void after_fork_in_child(void)
 {
     ofl_importers_reset();
@@ -25,6 +42,7 @@ static void after_fork_in_child(void)
     ofl_counters_reset();
     ofl_summary_forked();
     ofl_trace_after_fork_in_child();
+    ofl_thread.backend = was_backend;
 }
 
 __attribute__((constructor)) static void ofl_start(void)
@@ -34,7 +52,7 @@ __attribute__((constructor)) static void ofl_start(void)
     ofl_tracing_start();
     ofl_set_floor();
     ofl_device_on_thread(mark_backend_thread);
-    pthread_atfork(ofl_device_before_fork, ofl_device_after_fork_in_parent, after_fork_in_child);
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 __attribute__((destructor)) static void ofl_end(void)

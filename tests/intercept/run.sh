@@ -58,6 +58,10 @@ if "$cc" -O1 "$here/jumps.c" -o jumps -lblas; then
     calls=$(GPU_OFFLOAD_SUMMARY=summary "$command" run --device host --force ./jumps)
     check jumps test "$calls" = "$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)"
 fi
+if "$cc" -O1 "$here/fork_signals.c" -o fork_signals -lblas -lpthread; then
+    check fork-signals timeout 60 "$command" run --device host --force ./fork_signals
+fi
+
 if "$cc" -O1 "$here/scalars.c" -o scalars -lblas; then
     ./scalars >expected
     "$command" run --device host --force ./scalars >got

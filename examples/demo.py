@@ -153,7 +153,7 @@ def table(scale, plain, offloaded, counts):
     print(f"  results: {agreed} of {len(rows)} agree" + (" to rounding" if agreed == len(rows) else ""))
     unseen = sum(calls for _, routine, calls, _, _ in rows if routine not in counts)
     if unseen:
-        print(f"  {unseen} of {made} calls are of LAPACK, which this version leaves to the CPU library")
+        print(f"  {unseen} of {made} calls are of LAPACK routines that this version does not intercept (gelsd, syevd)")
     if made - moved - unseen:
         print(f"  {made - moved - unseen} of {made} calls stayed on the CPU by decision: `gpu-offload run --summary` says why")
     return agreed == len(rows), moved

@@ -5,6 +5,7 @@
  * (calibrate/fit.c) and replaces the old profile in one step.  Interrupted at any moment it leaves the
  * old profile as it was and no files behind. */
 #include "cli/calibrate/calibrate.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "base/message.h"
 #include "profile/facts.h"
@@ -54,13 +55,6 @@ static void print_help(void)
          "  --device KIND  the device to measure (default: cuda)\n"
          "  --output FILE  write the profile to FILE instead of where gpu-offload finds it\n"
          "  --help         print this\n");
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* ---- A pass ---- */
@@ -131,7 +125,7 @@ static bool add_point(struct ofl_calibration_pass *pass, const char *line)
 static void show_progress(const char *what, double started, double allowed, unsigned long done, unsigned long plan)
 {
     if (isatty(STDERR_FILENO) && plan > 0) {
-        double left = allowed - (now() - started);
+        double left = allowed - (ofl_clock() - started);
         char line[128];
         int length = snprintf(line, sizeof line, "\r%-28s %3lu%%, at most %3.0f s left ", what, 100 * done / plan,
                               left > 0 ? left : 0);
@@ -145,7 +139,7 @@ static bool run_pass(const struct options *options, bool on_device, const struct
                      struct ofl_calibration_pass *pass)
 {
     const char *what = on_device ? "measuring the device" : "measuring the CPU library";
-    double started = now(), allowed = on_device ? effort->device_seconds : effort->cpu_seconds;
+    double started = ofl_clock(), allowed = on_device ? effort->device_seconds : effort->cpu_seconds;
     double rest = on_device ? 0 : effort->device_seconds;
     unsigned long plan = 0, done = 0;
     FILE *said = NULL;

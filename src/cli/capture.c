@@ -4,6 +4,7 @@
  * libraries that one does not want in one's own process).  The child gets a process group of
  * its own, so that the limit also ends what it started. */
 #include "cli/capture.h"
+#include "base/clock.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,24 +12,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CAPTURE_MAX = 4 << 20 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Reads until the end or the deadline.  Returns false at the deadline. */
 static bool read_all(int input, char *text, size_t *length, double deadline)
 {
     for (;;) {
         struct pollfd wait = {.fd = input, .events = POLLIN};
-        double left = deadline - now();
+        double left = deadline - ofl_clock();
         if (left <= 0 || poll(&wait, 1, (int)(left * 1000) + 1) == 0) {
             return false;
         }
@@ -69,7 +62,7 @@ char *ofl_cli_capture_call(void (*work)(int output, void *context), void *contex
     }
     close(ends[1]);
     size_t length = 0;
-    bool ended = child > 0 && read_all(ends[0], text, &length, now() + seconds);
+    bool ended = child > 0 && read_all(ends[0], text, &length, ofl_clock() + seconds);
     close(ends[0]);
     int status = -1;
     if (child > 0) {

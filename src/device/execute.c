@@ -10,6 +10,7 @@
  *
  * One call runs at a time; `turn` guards everything that is static here. */
 #include "device/internal.h"
+#include "base/clock.h"
 #include "device/descriptors.h"
 #include "device/lapack.h"
 #include "device/pool.h"
@@ -21,7 +22,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 enum { alignment = 256 };
 
@@ -360,13 +360,6 @@ static enum ofl_reason check_results(const struct ofl_call *call, const struct p
     return *info < 0 ? OFL_OPERATION_FAILED : good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* The diagonal of a unit triangle is not stored: what is left is a triangle of one row and column less. */
 static void commit_operand(const struct ofl_call *call, const struct ofl_buffer *operand, const char *staging)
 {
@@ -415,7 +408,7 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     if (reason != OFL_OK) {
         return reason;
     }
-    double begin = now();
+    double begin = ofl_clock();
     reason = run_steps(started, call, plan, times, &cut);
     /* Also after a failure: what is under way must not arrive later. */
     enum ofl_reason drained = drain(started, cut);
@@ -431,7 +424,7 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     }
     if (reason == OFL_OK) {
         commit(call, plan);
-        read_clocks(started, now() - begin, times);
+        read_clocks(started, ofl_clock() - begin, times);
     }
     if (reason == OFL_OK && call->info != NULL) {
         *call->info = info;
@@ -472,9 +465,9 @@ static void job_errand(void *argument)
 static enum ofl_reason run_in_turn(const struct ofl_call *call, struct ofl_device_times *times)
 {
     struct job job = {call, times, OFL_OK};
-    double begin = now();
+    double begin = ofl_clock();
     pthread_mutex_lock(&turn);
-    times->wait = now() - begin;
+    times->wait = ofl_clock() - begin;
     job.reason = ofl_device_state(); /* it may have been lost meanwhile */
     if (job.reason == OFL_OK) {
         ofl_with_large_stack(job_errand, &job);
@@ -543,9 +536,9 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
         return work.reason;
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
-    double begin = now();
+    double begin = ofl_clock();
     pthread_mutex_lock(&turn);
-    *wait = now() - begin;
+    *wait = ofl_clock() - begin;
     work.reason = ofl_device_state(); /* it may have been lost meanwhile */
     if (work.reason == OFL_OK) {
         ofl_with_large_stack(other_errand, &work);

@@ -6,12 +6,12 @@
  *
  * One kernel runs at a time; ofl_in_turn guards everything that is static here. */
 #include "device/kernel.h"
+#include "base/clock.h"
 #include "device/internal.h"
 #include "device/scratch.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { alignment = 256, page = 4096 };
 
@@ -32,13 +32,6 @@ struct job {
     const struct ofl_started *started;
     unsigned char *before, *after; /* the written regions, one behind the other, as they were and as they came back */
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static size_t aligned(size_t bytes)
 {
@@ -206,15 +199,15 @@ static enum ofl_reason run(const struct ofl_started *started, void *argument)
     if (reason == OFL_OK) {
         reason = make_room(job);
     }
-    double begin = now();
+    double begin = ofl_clock();
     if (reason == OFL_OK) {
         reason = copy_in(job);
     }
-    double copied = now();
+    double copied = ofl_clock();
     if (reason == OFL_OK) {
         reason = launch(job, kernel);
     }
-    double computed = now();
+    double computed = ofl_clock();
     if (reason == OFL_OK) {
         reason = copy_out(job);
     }
@@ -227,7 +220,7 @@ static enum ofl_reason run(const struct ofl_started *started, void *argument)
     }
     job->times->copy_in = copied - begin;
     job->times->compute = computed - copied;
-    job->times->copy_out = now() - computed;
+    job->times->copy_out = ofl_clock() - computed;
     if (reason != OFL_DEVICE_LOST) {
         ofl_scratch_trim(&scratch, started);
     }

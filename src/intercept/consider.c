@@ -4,6 +4,7 @@
  * came back from there.  The decision itself is src/model's; here its inputs are gathered (settings,
  * machine, the device's situation), the device is run, and what came of it is learned and counted. */
 #include "intercept/machine.h"
+#include "base/clock.h"
 #include "intercept/tracing.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
@@ -11,21 +12,12 @@
 #include "device/device.h"
 #include "trace/writer.h"
 
-#include <time.h>
-
 _Thread_local struct ofl_thread ofl_thread;
 _Atomic double ofl_flops_floor;
 
 static struct ofl_learning learning;
 static _Atomic double device_last_used; /* seconds */
 static _Atomic double device_queue;     /* predicted seconds of the calls that run or wait there */
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Below the floor nothing is considered; in force mode and while tracing everything is. */
 void ofl_set_floor(void)
@@ -54,7 +46,7 @@ static void describe_load(struct ofl_situation *situation)
 {
     enum { KEPT_MILLISECONDS = 50 };
     static _Atomic double asked, total, available, utilisation;
-    double time = now();
+    double time = ofl_clock();
     if (time - atomic_load(&asked) > 1e-3 * KEPT_MILLISECONDS) {
         struct ofl_device_load load;
         bool known = ofl_device_load(&load) == OFL_OK;
@@ -127,11 +119,11 @@ static enum ofl_reason run(struct ofl_visit *visit)
         return reason;
     }
     atomic_store_explicit(&library_loaded[ofl_library_of(visit->call.operation)], true, memory_order_relaxed);
-    double expected = visit->decided ? visit->prediction.device_claim : 0, started = now();
+    double expected = visit->decided ? visit->prediction.device_claim : 0, started = ofl_clock();
     queue(expected);
     reason = ofl_device_run(&visit->call, &times);
     queue(-expected);
-    double finished = now();
+    double finished = ofl_clock();
     atomic_store_explicit(&device_last_used, finished, memory_order_relaxed);
     if (reason == OFL_OK) {
         visit->reason = OFL_OK;
@@ -170,7 +162,7 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
         ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
         return true;
     }
-    visit->started = visit->decided || visit->traced ? now() : 0;
+    visit->started = visit->decided || visit->traced ? ofl_clock() : 0;
     return false;
 }
 
@@ -179,7 +171,7 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
     if (visit->decided || visit->traced) {
-        double finished = now();
+        double finished = ofl_clock();
         ofl_tracing_end(visit, visit->started, finished, NULL);
         if (visit->decided) {
             ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, finished - visit->started);

@@ -3,6 +3,7 @@
  * Two objects: what is assumed before the device has started, and what is known after.  Each is
  * written once before its address is published, and only read then. */
 #include "intercept/machine.h"
+#include "base/clock.h"
 #include "base/message.h"
 #include "base/settings.h"
 #include "device/device.h"
@@ -15,7 +16,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static struct ofl_machine assumed, known;
 static const struct ofl_machine *_Atomic current;
@@ -95,21 +95,14 @@ static void learn_properties(void)
     recommend_calibration();
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* The first start, with what is to be said and recorded of it. */
 static void start(void)
 {
     struct ofl_device_properties properties;
-    double started = now();
+    double started = ofl_clock();
     if (ofl_device_start() == OFL_OK) {
         bool named = ofl_device_properties(&properties) == OFL_OK;
-        ofl_trace_device(named ? properties.name : ofl_device_name(), now() - started);
+        ofl_trace_device(named ? properties.name : ofl_device_name(), ofl_clock() - started);
         learn_properties();
     } else if (strcmp(ofl_settings()->device, "auto") != 0 && strcmp(ofl_settings()->device, "none") != 0 &&
                ofl_device_explanation()[0] != '\0') {

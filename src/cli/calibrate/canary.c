@@ -3,6 +3,7 @@
  * The job runs on all cores at once, because the CPU library does: one core that others take slows every
  * multithreaded routine.  Its time is that of the slowest core. */
 #include "cli/calibrate/canary.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -14,24 +15,17 @@ enum { MAX_CORES = 256, STEPS = 400000 };
 static int cores = 1;
 static double usual; /* seconds */
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* A chain of dependent multiplications and additions: about a millisecond. */
 static void *job(void *seconds)
 {
     volatile double sink;
-    double x = 0.5, started = now();
+    double x = 0.5, started = ofl_clock();
     for (int i = 0; i < STEPS; i++) {
         x = x * 0.999 + 0.001;
     }
     sink = x;
     (void)sink;
-    *(double *)seconds = now() - started;
+    *(double *)seconds = ofl_clock() - started;
     return NULL;
 }
 
@@ -76,10 +70,10 @@ bool ofl_canary_quiet(void)
 
 bool ofl_canary_wait(double seconds)
 {
-    double until = now() + seconds;
+    double until = ofl_clock() + seconds;
     /* The CPU library's own threads may still be waiting for work, at full speed, for some milliseconds. */
     for (long nap = 2; !ofl_canary_quiet(); nap = nap < 50 ? 2 * nap : nap) {
-        if (now() > until) {
+        if (ofl_clock() > until) {
             return false;
         }
         nanosleep(&(struct timespec){0, nap * 1000000}, NULL);

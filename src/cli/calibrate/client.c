@@ -16,6 +16,7 @@
  * A point that was disturbed is measured again.  SECONDS is the time that all points may take, LARGEST the largest
  * order. */
 #include "cli/calibrate/canary.h"
+#include "base/clock.h"
 #include "model/work.h"
 
 #include <dlfcn.h>
@@ -24,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { REPETITIONS = 9, ATTEMPTS = 3 };
 
@@ -84,13 +84,6 @@ struct memory {
     char *tau;
     int order; /* that pivots and tau have room for */
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ---- Calling ---- */
 
@@ -321,7 +314,7 @@ static double repeat(const struct prepared *prepared, const int *info, double li
     double shortest = INFINITY, last = begin;
     for (int i = 0; i < REPETITIONS && (i < 3 || last - begin < limit); i++) {
         call(prepared);
-        double time = now();
+        double time = ofl_clock();
         shortest = time - last < shortest ? time - last : shortest;
         last = time;
         if (*info != 0) {
@@ -356,7 +349,7 @@ static double measure(const struct point *point, struct memory *memory, double l
         }
         bool quiet = ofl_canary_wait(0.3 * limit);
         call(&prepared); /* loads and touches what a first call does */
-        double begin = now(), end = begin;
+        double begin = ofl_clock(), end = begin;
         seconds = repeat(&prepared, &values.info, limit, begin, &end);
         if (seconds == 0) {
             return 0;
@@ -443,7 +436,7 @@ static void measure_all(double seconds, int largest)
     struct memory memory = {.bytes = 0};
     size_t routines = 0;
     bool stopped[sizeof operations / sizeof *operations][4] = {{false}};
-    double until = now() + seconds;
+    double until = ofl_clock() + seconds;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         routines += ofl_operation_offloaded((enum ofl_operation)i) ? strlen(operations[i].precisions) : 0;
     }
@@ -458,7 +451,7 @@ static void measure_all(double seconds, int largest)
             bool wanted = ofl_operation_offloaded((enum ofl_operation)i);
             for (const char *letter = operations[i].precisions; wanted && *letter != '\0'; letter++) {
                 bool *stop = &stopped[i][strchr("sdcz", *letter) - "sdcz"];
-                double left = until - now();
+                double left = until - ofl_clock();
                 double limit = left / (double)(routines * (sizes - size)) / 4;
                 if (*stop || left <= 0) {
                     printf("skip\n");
@@ -507,11 +500,12 @@ static struct point random_point(enum ofl_operation operation, char letter, doub
 static void measure_random(double seconds, int largest, unsigned seed)
 {
     struct memory memory = {.bytes = 0};
-    double until = now() + seconds, span = log2((double)largest / 64);
-    while (now() < until) {
+    double until = ofl_clock() + seconds, span = log2((double)largest / 64);
+    while (ofl_clock() < until) {
         for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
             bool wanted = ofl_operation_offloaded((enum ofl_operation)i);
-            for (const char *letter = operations[i].precisions; wanted && *letter != '\0' && now() < until; letter++) {
+            for (const char *letter = operations[i].precisions; wanted && *letter != '\0' && ofl_clock() < until;
+                 letter++) {
                 struct point point = random_point((enum ofl_operation)i, *letter, span, &seed);
                 measure(&point, &memory, seconds / 200);
             }

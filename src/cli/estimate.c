@@ -75,8 +75,11 @@ void ofl_estimate_work(const struct ofl_trace_record *record, struct ofl_work *o
         const struct ofl_trace_buffer *buffer = &record->buffer[i];
         out->bytes_in += buffer->access != OFL_WRITE ? (double)buffer->bytes : 0;
         out->bytes_out += buffer->access != OFL_READ ? (double)buffer->bytes : 0;
+        out->bytes_staged += (record->staged >> i & 1) != 0 ? (double)buffer->bytes : 0;
         out->device_bytes += (double)buffer->bytes;
     }
+    bool shares = record->shared > 0 && record->shared <= record->buffers;
+    ofl_work_cut(out, record->pieces, shares ? (double)record->buffer[record->shared - 1].bytes : 0);
 }
 
 /* Reasons that no decision makes: those calls stay on the CPU whatever the machine. */

@@ -84,7 +84,8 @@ double ofl_buffer_bytes(const struct ofl_buffer *buffer)
 }
 
 /* Products of a matrix and a vector (measured only) have two extents.  The third extent is k where the operation has
- * one, the number of right-hand sides where a factor is only applied, the order of the triangular or symmetric operand
+ * one, the number of right-hand sides where a factor is only applied, the order and right-hand sides where it is also
+ * made, the order of the triangular or symmetric operand
  * where it has a side, else the smaller of the two.  From the right the first two are exchanged: the transposed problem
  * from the left costs about the same. */
 static void find_extents(const struct ofl_call *call, double extent[3])
@@ -99,6 +100,9 @@ static void find_extents(const struct ofl_call *call, double extent[3])
         extent[2] = (double)call->k;
     } else if (call->nrhs > 0 && call->operand[0].access == OFL_READ) {
         extent[2] = (double)call->nrhs;
+    } else if (call->operation == OFL_OP_gesv || call->operation == OFL_OP_posv) {
+        /* Its flops are n * n * (n + this many right-hand sides), up to a factor. */
+        extent[2] = n + (call->operation == OFL_OP_gesv ? 3 : 6) * (double)(call->nrhs > 0 ? call->nrhs : 0);
     } else if (call->side == 'L' || call->side == 'R') {
         extent[2] = extent[0];
     } else {

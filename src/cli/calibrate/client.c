@@ -262,6 +262,12 @@ static bool resize(struct memory *memory, size_t bytes)
 
 /* ---- Points ---- */
 
+/* How long a point may take: repetitions until so many seconds are spent, and at least so many. */
+struct pace {
+    double limit;
+    int least;
+};
+
 /* Leading dimensions, and the elements of the largest operand. */
 static size_t lay_out(struct values *v)
 {
@@ -278,10 +284,11 @@ static size_t lay_out(struct values *v)
 }
 
 /* Calls the routine some times; returns the shortest time, 0 if a call failed, and when the last call ended. */
-static double repeat(const struct prepared *prepared, const int *info, double limit, double begin, double *end)
+static double repeat(const struct prepared *prepared, const int *info, const struct pace *pace, double begin,
+                     double *end)
 {
     double shortest = INFINITY, last = begin;
-    for (int i = 0; i < REPETITIONS && (i < 3 || last - begin < limit); i++) {
+    for (int i = 0; i < REPETITIONS && (i < pace->least || last - begin < pace->limit); i++) {
         call(prepared);
         double time = ofl_clock();
         shortest = time - last < shortest ? time - last : shortest;
@@ -306,7 +313,7 @@ static int largest_size(const struct ofl_calibration_call *call)
 
 /* Measures a point.  Returns the seconds that one call took, 0 if it cannot be measured here.  A point with a call that
  * LAPACK refused or failed in is not told: such calls end early. */
-static double measure(const struct ofl_calibration_call *what, struct memory *memory, double limit)
+static double measure(const struct ofl_calibration_call *what, struct memory *memory, const struct pace *pace)
 {
     struct values values = {.call = *what, .one = {1, 0}, .one_single = {1, 0}, .memory = memory};
     struct prepared prepared;
@@ -326,10 +333,10 @@ static double measure(const struct ofl_calibration_call *what, struct memory *me
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
         fill(&used, what->letter, rows, columns);
         fill_vectors(&used, what->letter);
-        bool quiet = ofl_canary_wait(0.3 * limit);
+        bool quiet = ofl_canary_wait(0.3 * pace->limit);
         call(&prepared); /* loads and touches what a first call does */
         double begin = ofl_clock(), end = begin;
-        seconds = repeat(&prepared, &values.info, limit, begin, &end);
+        seconds = repeat(&prepared, &values.info, pace, begin, &end);
         if (seconds == 0) {
             return 0;
         }
@@ -381,7 +388,7 @@ static bool is_skipped(const struct task *task, enum ofl_operation operation, ch
 
 /* A routine at one order, in all shapes.  Returns whether the next order may follow. */
 static bool measure_cell(enum ofl_operation operation, char letter, int order, bool shapes, struct memory *memory,
-                         double limit, double left)
+                         const struct pace *pace, double left)
 {
     struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS];
     int count = ofl_calibration_calls(operation, letter, order, shapes, calls);
@@ -389,7 +396,7 @@ static bool measure_cell(enum ofl_operation operation, char letter, int order, b
     printf("try %c%s\n", letter, operations[operation].name);
     fflush(stdout);
     for (int i = 0; i < count; i++) {
-        double seconds = measure(&calls[i], memory, limit);
+        double seconds = measure(&calls[i], memory, pace);
         longest = seconds > longest ? seconds : longest;
         if (seconds == 0) {
             return false;
@@ -434,9 +441,9 @@ static void measure_all(const struct task *task)
                 }
                 /* A point should not take more than a small part of what is left.  In a short calibration shapes are
                  * measured at every second size: their costs are smooth. */
-                double limit = left / (double)(routines * (sizes - size)) / 4;
+                struct pace pace = {left / (double)(routines * (sizes - size)) / 4, 3};
                 bool shapes = size % 2 == 1 || task->seconds > 30;
-                if (!measure_cell(operation, *letter, orders[size], shapes, &memory, limit, left)) {
+                if (!measure_cell(operation, *letter, orders[size], shapes, &memory, &pace, left)) {
                     *stop = true;
                     printf("stop %c%s\n", *letter, operations[i].name);
                 }
@@ -453,6 +460,7 @@ static void measure_random(const struct task *task)
 {
     struct memory memory = {.bytes = 0};
     unsigned seed = task->seed;
+    const struct pace pace = {task->seconds / 1000, 1};
     double until = ofl_clock() + task->seconds, span = log2((double)task->largest / 64);
     for (unsigned long round = 0; ofl_clock() < until; round++) {
         for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
@@ -466,7 +474,7 @@ static void measure_random(const struct task *task)
                 }
                 printf("try %c%s\n", *letter, operations[i].name);
                 fflush(stdout);
-                measure(&point, &memory, task->seconds / 200);
+                measure(&point, &memory, &pace);
             }
         }
         puts("done");

@@ -41,7 +41,7 @@ static const struct {
     {.words = {"m", "n"}, .shape = {{1, 1, 0, 0}, {4, 0.25, 0, 0}, {0.25, 4, 0, 0}}},
     {.words = {"n", "k"}, .shape = {{0, 1, 1, 0}, {0, 2, 0.0625, 0}, {0, 0.25, 4, 0}}},
     {.words = {"trans", "n", "nrhs"}, .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}}},
-    {.words = {"n", "nrhs"}, .shape = {{0, 1, 0, 0.0625}, {0, 0.75, 0, 0.75}}},
+    {.words = {"n", "nrhs"}, .shape = {{0, 1, 0, 0.01}, {0, 0.75, 0, 0.5}, {0, 0.5, 0, 2}}},
     {.words = {"n"}, .shape = {{0, 1, 0, 0}}},
 };
 
@@ -60,10 +60,10 @@ static const struct shape *shapes_of(enum ofl_operation operation, int *count)
     return kinds[kind].shape;
 }
 
-static int scaled(double factor, int order)
+static int scaled(double factor, int order, int least)
 {
     int size = (int)(factor * order);
-    return factor > 0 ? (size > 4 ? size : 4) : 0;
+    return factor > 0 ? (size > least ? size : least) : 0;
 }
 
 /* Products usually write a new result; updates add to one, as their names say. */
@@ -80,10 +80,10 @@ int ofl_calibration_calls(enum ofl_operation operation, char letter, int order, 
     for (int i = 0; i < (shapes ? shape_count : 1); i++) {
         struct ofl_calibration_call call = {operation,
                                             letter,
-                                            scaled(shape[i].m, order),
-                                            scaled(shape[i].n, order),
-                                            scaled(shape[i].k, order),
-                                            scaled(shape[i].nrhs, order),
+                                            scaled(shape[i].m, order, 4),
+                                            scaled(shape[i].n, order, 4),
+                                            scaled(shape[i].k, order, 4),
+                                            scaled(shape[i].nrhs, order, 1),
                                             'L',
                                             'U',
                                             'N',

@@ -42,6 +42,8 @@ struct plan {
     size_t device_bytes, host_bytes; /* in all */
     size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
     size_t info_offset, host_info_offset; /* LAPACK's: OFL_INFO_WORDS words */
+    bool looks[OFL_MAX_OPERANDS];         /* whether there is a sight of the operand */
+    struct ofl_sight sight[OFL_MAX_OPERANDS];
 };
 
 /* Scalars that are real whatever the precision, by the words of operations.def. */
@@ -259,6 +261,8 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
             layout->target[i].ld = call->operand[i].rows;
             layout->locked[i] = scratch.host_is_locked;
         }
+        plan->looks[i] = is_lapack(call) && ofl_lapack_sight(call, i, &plan->sight[i]);
+        layout->sight[i] = plan->looks[i] ? &plan->sight[i] : NULL;
     }
 }
 
@@ -347,6 +351,9 @@ static enum ofl_reason check_results(const struct ofl_call *call, const struct p
     const void *factor = host_at(plan->host_offset[0]);
     const int64_t *pivots;
     bool good = find_pivots(call, plan, &pivots);
+    for (int i = 0; i < call->operands; i++) {
+        good = good && (!plan->looks[i] || ofl_sight_is_good(&plan->sight[i]));
+    }
     *info = words[OFL_INFO_LAPACK];
     for (int i = OFL_INFO_OTHERS; i < OFL_INFO_WORDS; i++) {
         good = good && words[i] == 0;

@@ -24,7 +24,7 @@
 #include <stdatomic.h>
 
 /* Waking threads costs as much as copying this much. */
-enum { alone_bytes = 1 << 20, spins = 400, test_piece_bytes = 2 << 10 };
+enum { alone_bytes = 1 << 20, spins = 400, test_piece_bytes = 2 << 10, at_hand_bytes = 64 << 10 };
 
 /* The next piece to take of all copies in one direction. */
 struct cursor {
@@ -194,6 +194,42 @@ static enum ofl_reason queue(struct run *run, const struct errand *errand, bool 
     return reason;
 }
 
+/* Packs a piece into a slot and looks at it where that is wanted, a little at a time, while the processor still has it
+ * at hand.  False where a number is too large. */
+static bool pack(const struct errand *errand, char *to)
+{
+    const struct ofl_buffer *host = &errand->part->host;
+    size_t pitch = packed_pitch(errand), size = host->element_size;
+    if (errand->part->sight == NULL) {
+        ofl_piece_gather(host, &errand->piece, to, pitch);
+        return true;
+    }
+    struct ofl_buffer rectangle = *host;
+    rectangle.rows = errand->piece.rows;
+    rectangle.columns = errand->piece.columns;
+    struct ofl_cut cut = ofl_cut_buffer(&rectangle, at_hand_bytes);
+    bool good = true;
+    for (int64_t i = 0; i < cut.count && good; i++) {
+        struct ofl_piece bit = ofl_piece_at(&rectangle, &cut, i);
+        char *place = to + (size_t)bit.column * pitch + (size_t)bit.row * size;
+        bit.row += errand->piece.row;
+        bit.column += errand->piece.column;
+        ofl_piece_gather(host, &bit, place, pitch);
+        good = ofl_sight_take(errand->part->sight, place, pitch, bit.row, bit.rows, bit.columns);
+    }
+    return good;
+}
+
+/* The same where it is not packed. */
+static bool look(const struct errand *errand)
+{
+    const struct ofl_buffer *host = &errand->part->host;
+    const struct ofl_piece *piece = &errand->piece;
+    return errand->part->sight == NULL ||
+           ofl_sight_take(errand->part->sight, ofl_element(host, piece->row, piece->column),
+                          (size_t)host->ld * host->element_size, piece->row, piece->rows, piece->columns);
+}
+
 static enum ofl_reason bring_in(struct worker *worker, const struct errand *errand)
 {
     struct run *run = worker->run;
@@ -206,8 +242,8 @@ static enum ofl_reason bring_in(struct worker *worker, const struct errand *erra
     if (reason != OFL_OK) {
         return reason;
     }
-    if (slot->address != NULL) {
-        ofl_piece_gather(host, &errand->piece, slot->address, packed_pitch(errand));
+    if (slot->address != NULL ? !pack(errand, slot->address) : !look(errand)) {
+        return OFL_EXCEPTIONAL_VALUES;
     }
     worker->in_turn ^= 1;
     pthread_mutex_lock(&run->in_lock);

@@ -2,6 +2,7 @@
 #ifndef OFL_DEVICE_PIPELINE_H
 #define OFL_DEVICE_PIPELINE_H
 #include "device/internal.h"
+#include "device/lapack.h"
 
 #include <stddef.h>
 
@@ -12,7 +13,8 @@ struct ofl_part {
     struct ofl_buffer host;
     void *device;
     int64_t device_ld;
-    bool locked; /* the host side is page-locked and compact: a device copies to it at full speed */
+    bool locked;             /* the host side is page-locked and compact: a device copies to it at full speed */
+    struct ofl_sight *sight; /* of what goes in, its numbers are looked at; NULL: they do not matter */
 };
 
 /* Copies in, then operations, then copies out.  Steps compute in order; the copies of a step overlap with the
@@ -36,7 +38,8 @@ struct ofl_pipeline {
 /* Runs the steps.  With OFL_OK everything is queued, and what is not `locked` has
  * arrived in host memory, unless there was no page-locked memory for it.  The caller waits for the streams
  * before it relies on the rest.  After a failure work may be under way: the caller waits for the
- * streams before the memory is used again.  Nothing but what the parts store is read or written in host memory. */
+ * streams before the memory is used again.  Nothing but what the parts store is read or written in host memory.
+ * OFL_EXCEPTIONAL_VALUES where a part's sight sees too large a number. */
 enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline);
 
 /* Copies what `to` stores from host memory with `pitch` bytes from one column to the next, by several threads.

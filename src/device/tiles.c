@@ -70,6 +70,7 @@ static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int o
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = false;
+    part->sight = layout->sight[operand];
 }
 
 static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int operand, struct range rows,
@@ -85,6 +86,7 @@ static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int 
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = layout->locked[operand];
+    part->sight = NULL;
 }
 
 static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, int operand)

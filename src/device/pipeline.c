@@ -46,6 +46,7 @@ struct run {
     int64_t missing[OFL_MOST_STEPS]; /* pieces of a step that are not queued yet */
     int launched, ready;             /* steps whose operations are queued; are done, or precede on the same stream */
     bool launching, scouting;
+    int awaited; /* under in_lock: steps whose operations the stream of copies in waits for */
 };
 
 /* A piece on its way. */
@@ -99,11 +100,15 @@ static void fail(struct run *run, enum ofl_reason reason)
     }
 }
 
-/* Takes the next piece after *at.  False where there is none in the steps below `limit`. */
+/* Takes the next piece after *at.  False where there is none in the steps below `limit`, or none yet: where it goes
+ * is in use by operations that are not even queued. */
 static bool take(const struct run *run, struct cursor *at, bool in, int limit, struct errand *errand)
 {
     for (; at->step < limit; at->step++, at->part = 0) {
         const struct ofl_step *step = &run->pipeline->step[at->step];
+        if (in && step->after > run->launched) {
+            return false;
+        }
         for (; at->part < (in ? step->ins : step->outs); at->part++, at->piece = 0) {
             const struct ofl_part *part = in ? &step->in[at->part] : &step->out[at->part];
             struct ofl_cut cut = ofl_cut_buffer(&part->host, run->piece_bytes);
@@ -122,6 +127,12 @@ static bool is_left(const struct run *run, const struct cursor *at, bool in, int
     struct cursor copy = *at;
     struct errand unused;
     return take(run, &copy, in, limit, &unused);
+}
+
+/* Whether there is anything that this thread may have to take later on. */
+static bool is_unfinished(const struct run *run)
+{
+    return run->next_in.step < run->pipeline->steps || is_left(run, &run->next_out, false, run->pipeline->steps);
 }
 
 static char *device_address(const struct errand *errand)
@@ -230,6 +241,17 @@ static bool look(const struct errand *errand)
                           (size_t)host->ld * host->element_size, piece->row, piece->rows, piece->columns);
 }
 
+/* Lets the copies in wait for the operations of so many steps.  in_lock is held. */
+static enum ofl_reason await_room(struct run *run, int steps)
+{
+    enum ofl_reason reason = OFL_OK;
+    if (steps > run->awaited && run->in != run->compute) {
+        reason = wait_for(run, run->in, run->started->computed[steps - 1]);
+        run->awaited = steps;
+    }
+    return reason;
+}
+
 static enum ofl_reason bring_in(struct worker *worker, const struct errand *errand)
 {
     struct run *run = worker->run;
@@ -247,7 +269,10 @@ static enum ofl_reason bring_in(struct worker *worker, const struct errand *erra
     }
     worker->in_turn ^= 1;
     pthread_mutex_lock(&run->in_lock);
-    reason = queue(run, errand, true, slot);
+    reason = await_room(run, run->pipeline->step[errand->step].after);
+    if (reason == OFL_OK) {
+        reason = queue(run, errand, true, slot);
+    }
     pthread_mutex_unlock(&run->in_lock);
     return reason;
 }
@@ -484,7 +509,7 @@ static void take_part(void *argument, int participant)
         start_out(&worker);
         bool busy = work_in(&worker);
         busy = end_out(&worker) || busy;
-        if (!busy && !is_left(run, &run->next_out, false, run->pipeline->steps)) {
+        if (!busy && !is_unfinished(run)) {
             break;
         }
         /* Whoever has a step's last piece on its way launches it, and tells. */

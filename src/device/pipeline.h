@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { OFL_STEP_PARTS = 6, OFL_STEP_CALLS = 3 };
+enum { OFL_STEP_PARTS = 6, OFL_STEP_CALLS = 4 };
 
 /* A rectangle in host memory, with the region that is stored there, and its copy on the device. */
 struct ofl_part {
@@ -21,6 +21,7 @@ struct ofl_part {
  * operations of others. */
 struct ofl_step {
     int ins, calls, outs;
+    int after; /* copies in begin when the operations of so many steps are done: they go where those looked */
     struct ofl_part in[OFL_STEP_PARTS], out[OFL_STEP_PARTS];
     struct ofl_call call[OFL_STEP_CALLS]; /* on device buffers */
 };

@@ -35,6 +35,9 @@ struct ofl_thread {
     bool backend;                        /* the device is at work in this thread: every wrapper passes through */
     bool considered;                     /* `visit` describes the outermost call */
     const volatile uintptr_t *outermost; /* mark of the program's own call that runs in this thread, or NULL */
+    const struct ofl_target *settled;    /* goes with OFL_LANE_SETTLED */
+    unsigned loads;                      /* dlopen calls of this thread that may be under way: see loading.c */
+    const void *loading;                 /* the frame of the one that cannot be followed, or NULL */
     struct ofl_counters *counters;
     struct ofl_visit visit; /* here, not in the wrappers' frames, which every small call would pay for */
 };
@@ -132,6 +135,9 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
     if (__builtin_expect(thread->lane != 0, 0)) {
         unsigned lane = thread->lane;
         thread->lane = 0;
+        if (lane == OFL_LANE_SETTLED) {
+            return thread->settled;
+        }
         return atomic_load_explicit(&symbol->lane_targets[lane - 1], memory_order_acquire);
     }
     unsigned generation = atomic_load_explicit(&ofl_generation, memory_order_relaxed);
@@ -139,10 +145,11 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
     if (target != NULL && atomic_load_explicit(&target->generation, memory_order_relaxed) == generation) {
         return target;
     }
+    unsigned arrangement = atomic_load_explicit(&ofl_arrangement, memory_order_acquire);
     uintptr_t address = (uintptr_t)caller;
     target = atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], memory_order_acquire);
     if (__builtin_expect(target == NULL || target->caller != caller ||
-                             atomic_load_explicit(&target->generation, memory_order_relaxed) != generation,
+                             atomic_load_explicit(&target->arrangement, memory_order_relaxed) != arrangement,
                          0)) {
         target = ofl_resolve(symbol, caller);
     }

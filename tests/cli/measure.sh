@@ -121,6 +121,11 @@ same "measure gives the program's status" 42 $?
 same "a folder that was given" 1 "$(find there -name '*.trace' | wc -l)"
 same "measure and summary" 'dgemm cpu 2' "$(cat summary)"
 
+# A call of LAPACK that fails on the CPU is recorded as such, and compared with nothing.
+"$offload" measure --trace verdicts "$clients/cli_verdict" 2>err
+same "measure of a failing factorisation" 42 $?
+same "report counts it" 1 "$("$offload" report verdicts | grep -c '^  1 calls of LAPACK failed')"
+
 # ---- Tracing, report, estimate ----
 "$offload" run --device none --trace traces "$blas" 1 200 --random 3 >out 2>err
 same "tracing says nothing" '' "$(cat err)"

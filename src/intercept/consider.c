@@ -169,6 +169,8 @@ static enum ofl_reason run(struct ofl_visit *visit)
             ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK,
                       visit->info == 0 ? finished - started - times.wait : 0);
         }
+    } else {
+        visit->spent = finished - started - times.wait;
     }
     return reason;
 }
@@ -183,6 +185,7 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
     thread->considered = true;
     visit->decided = false;
     visit->loading = false;
+    visit->spent = 0;
     visit->info = 0;
     if (target->integer_bytes == 0) {
         reason = OFL_INTEGER_WIDTH;
@@ -214,8 +217,13 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
         double finished = ofl_clock();
         ofl_tracing_end(visit, visit->started, finished, NULL);
         if (visit->decided) {
-            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason,
-                      visit->info == 0 ? finished - visit->started : 0);
+            double seconds = visit->info == 0 ? finished - visit->started : 0;
+            /* For the program a device that fails takes its own time and the CPU's: a routine that it fails in again and
+             * again is soon not sent there. */
+            if (visit->spent > 0 && seconds > 0) {
+                ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, visit->spent + seconds);
+            }
+            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, seconds);
         }
     }
     if (visit->reason == OFL_BELOW_FLOOR) {

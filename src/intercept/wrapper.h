@@ -24,6 +24,7 @@ struct ofl_visit {
     bool traced;            /* `record` will be written */
     bool loading;           /* the call made the device load a library */
     double started;         /* seconds */
+    double spent;           /* seconds that the device took and then failed; 0: it was not tried, or did the call */
     int32_t info;           /* LAPACK's verdict, wherever the call ran; 0 for BLAS */
     struct ofl_work work;
     struct ofl_prediction prediction;

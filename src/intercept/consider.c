@@ -80,11 +80,14 @@ static void describe_situation(struct ofl_situation *situation, enum ofl_reason 
 static void describe_transfers(struct ofl_visit *visit)
 {
     const struct ofl_call *call = &visit->call;
-    struct ofl_device_outlook outlook;
-    ofl_device_outlook(call, &outlook);
-    ofl_work_cut(&visit->work, outlook.pieces, outlook.shared >= 0 ? ofl_buffer_bytes(&call->operand[outlook.shared]) : 0);
+    const struct ofl_device_outlook *outlook = &visit->outlook;
+    if (!visit->looked) {
+        ofl_device_outlook(call, &visit->outlook);
+    }
+    ofl_work_cut(&visit->work, outlook->pieces,
+                 outlook->shared >= 0 ? ofl_buffer_bytes(&call->operand[outlook->shared]) : 0);
     for (int i = 0; i < call->operands; i++) {
-        visit->work.bytes_staged += outlook.staged[i] ? ofl_buffer_bytes(&call->operand[i]) : 0;
+        visit->work.bytes_staged += outlook->staged[i] ? ofl_buffer_bytes(&call->operand[i]) : 0;
     }
 }
 
@@ -184,7 +187,7 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
     ofl_set_floor();
     thread->considered = true;
     visit->decided = false;
-    visit->loading = false;
+    visit->loading = visit->looked = false;
     visit->spent = 0;
     visit->info = 0;
     if (target->integer_bytes == 0) {

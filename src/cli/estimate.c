@@ -74,6 +74,9 @@ void ofl_estimate_work(const struct ofl_trace_record *record, struct ofl_work *o
     out->flops = record->flops;
     for (int i = 0; i < record->buffers; i++) {
         const struct ofl_trace_buffer *buffer = &record->buffer[i];
+        if (ofl_trace_repeats(record, i)) {
+            continue;
+        }
         out->bytes_in += buffer->access != OFL_WRITE ? (double)buffer->bytes : 0;
         out->bytes_out += buffer->access != OFL_READ ? (double)buffer->bytes : 0;
         out->bytes_staged += (record->staged >> i & 1) != 0 ? (double)buffer->bytes : 0;

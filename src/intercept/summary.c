@@ -19,14 +19,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Set by `gpu-offload run`, which becomes the program by exec. */
-#define ROOT_VARIABLE "GPU_OFFLOAD_ROOT_PID"
-
 static bool is_root;
 
 void ofl_summary_start(void)
 {
-    const char *root = getenv(ROOT_VARIABLE);
+    const char *root = getenv(OFL_ROOT_VARIABLE);
     is_root = root == NULL || strtol(root, NULL, 10) == (long)getpid();
 }
 

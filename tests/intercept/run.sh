@@ -74,6 +74,23 @@ if "$cc" -O1 "$here/fork_signals.c" -o fork_signals -lblas -lpthread; then
     check fork-signals timeout 60 "$command" run --device host --force ./fork_signals
 fi
 
+# However a program ends, what it did is written, once.
+if "$cc" -O1 "$here/endings.c" -o endings -lblas; then
+    for way in return _exit _Exit quick signal late fork vfork; do
+        rm -rf counts* trace
+        "$command" run --device none --summary --summary-file counts --trace trace ./endings $way 2>tables
+        status=$?
+        child=$(cat counts.[0-9]* 2>/dev/null)
+        calls=2 tables=1 children='' ended=1
+        [ $way = fork ] && tables=2 children='dgemm cpu 1' ended=2
+        [ $way = vfork ] || [ $way = late ] && calls=3
+        check "ending-$way" test "$status:$(cat counts):$child:$(grep -c '^gpu-offload: ' tables)" = \
+            "7:dgemm cpu $calls:$children:$tables"
+        "$command" report trace >report
+        check "ending-trace-$way" test "$(grep -c '^  process ' report):$(grep -c 'without saying so' report)" = "$ended:0"
+    done
+fi
+
 if "$cc" -O1 "$here/scalars.c" -o scalars -lblas; then
     ./scalars >expected
     "$command" run --device host --force ./scalars >got

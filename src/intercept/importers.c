@@ -510,13 +510,14 @@ void ofl_let_go(const struct ofl_held *held)
     }
 }
 
-bool ofl_importers_object(unsigned number, const void **address, const void **dynamic)
+bool ofl_importers_object(unsigned number, const void **address, const void **dynamic, const void **root)
 {
     pthread_mutex_lock(&lock);
     bool found = number < object_count;
     if (found) {
         *address = objects[number].address;
         *dynamic = objects[number].dynamic;
+        *root = objects[number].root;
     }
     pthread_mutex_unlock(&lock);
     return found;

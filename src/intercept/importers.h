@@ -36,7 +36,7 @@ struct ofl_held ofl_hold(const void *address, const void *dynamic);
 void ofl_let_go(const struct ofl_held *held);
 
 /* The loaded objects by number, oldest first, as found at the last scan; false behind the last. */
-bool ofl_importers_object(unsigned number, const void **address, const void **dynamic);
+bool ofl_importers_object(unsigned number, const void **address, const void **dynamic, const void **root);
 
 /* One import at a time that was found since the last call of this, until none is left (NULL). */
 struct ofl_symbol *ofl_importers_next_new(void);

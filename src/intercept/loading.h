@@ -16,6 +16,9 @@ void ofl_before_loading(void);
  * `frame`: of the caller, by which a thread's own dlopen is known to have returned. */
 bool ofl_loading_under_way(const void *frame);
 
+/* Whether another thread is certain to be in a dlopen: to load anything now means to wait until it has come back. */
+bool ofl_loading_elsewhere(void);
+
 /* In a forked child: other threads' loads ended with them. */
 void ofl_loading_forked(void);
 #endif

@@ -5,6 +5,7 @@
 #include "intercept/ending.h"
 #include "intercept/importers.h"
 #include "intercept/loading.h"
+#include "intercept/lookup.h"
 #include "intercept/summary.h"
 #include "intercept/tracing.h"
 #include "intercept/wrapper.h"
@@ -51,6 +52,8 @@ static void after_fork_in_child(void)
 
 __attribute__((constructor)) static void ofl_start(void)
 {
+    ofl_lookup_start();
+    ofl_jumps_start();
     ofl_message_start();
     ofl_summary_start();
     ofl_tracing_start();

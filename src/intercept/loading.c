@@ -111,6 +111,9 @@ static void *open_and_return(const char *file, int mode)
     void *handle = ofl_dlopen_next(file, mode);
     atomic_fetch_sub(&followed, 1);
     load_ends();
+    if (handle != NULL) {
+        ofl_before_loading(); /* what holds before a load holds after it */
+    }
     return handle;
 }
 

@@ -162,6 +162,29 @@ void ofl_lookup_start(void)
     started = count;
 }
 
+/* Undefined names come before those in the hash table. */
+static int search_weak(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct tables tables;
+    (void)size, (void)data;
+    if (!read_tables(info, &tables) || tables.gnu_hash == NULL || holds(info, &ofl_generation)) {
+        return 0;
+    }
+    for (uint32_t i = 1; i < tables.gnu_hash[1]; i++) {
+        const ElfW(Sym) *symbol = &tables.symbols[i];
+        if (ELF64_ST_BIND(symbol->st_info) == STB_WEAK && symbol->st_shndx == SHN_UNDEF &&
+            ofl_symbol_find(tables.strings + symbol->st_name) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+bool ofl_lookup_has_weak(void)
+{
+    return dl_iterate_phdr(search_weak, NULL) != 0;
+}
+
 struct search {
     const char *name;
     const void *address, *dynamic;

@@ -11,6 +11,9 @@ void ofl_lookup_start(void);
  * do not have it, or it takes more than a table to tell. */
 void *ofl_lookup_started(const char *name);
 
+/* Whether any loaded object has a weak reference to one of our names; a quick look at few entries. */
+bool ofl_lookup_has_weak(void);
+
 /* A name that the object of `function` itself defines, or NULL; *sure is false where it takes more than
  * a table to tell. */
 void *ofl_lookup_beside(const void *function, const char *name, bool *sure);

@@ -55,6 +55,7 @@ __attribute__((constructor)) static void ofl_start(void)
     ofl_lookup_start();
     ofl_jumps_start();
     ofl_message_start();
+    ofl_weak_start();
     ofl_summary_start();
     ofl_tracing_start();
     ofl_set_floor();

@@ -423,6 +423,9 @@ static void give_lane(struct ofl_symbol *symbol, const struct ofl_importer *impo
         }
     }
     ofl_let_go(&root);
+    if (function == NULL && importer->weak && (root.handle != NULL || root.program)) {
+        ofl_importer_leads_nowhere(symbol, importer->object);
+    }
 }
 
 static void give_lanes(struct ofl_symbol *symbol)
@@ -436,6 +439,14 @@ static void give_lanes(struct ofl_symbol *symbol)
         if (!importers[i].has_lane) {
             give_lane(symbol, &importers[i]);
         }
+    }
+}
+
+/* Of what was there at the start.  References that are not weak are an error there, or are never called. */
+void ofl_weak_start(void)
+{
+    if (ofl_lookup_has_weak()) {
+        ofl_before_loading();
     }
 }
 

@@ -105,6 +105,30 @@ else
     echo "left out: exceptions, for want of a C++ compiler or libblas"
 fi
 
+# A constructor that waits for a thread which calls BLAS; with one for everybody, and with one of the library's own.
+if "$cc" -O1 -fPIC -shared -DLIBRARY "$here/waiting.c" -o waiting.so -lblas -lpthread; then
+    must "$cc" -O1 "$here/waiting.c" -o waiting_local -ldl
+    must "$cc" -O1 "$here/waiting.c" -o waiting_global -ldl -Wl,--no-as-needed -lblas
+    for scope in local global; do
+        check "waiting-$scope" timeout 20 "$command" run --device host --force --trace waiting.trace "./waiting_$scope" ./waiting.so
+    done
+fi
+
+# Weak references, of the program and of plugins with and without a BLAS.
+for binding in lazy now; do
+    for expected in 0 1; do
+        library=$([ $expected = 0 ] || echo -lblas)
+        # shellcheck disable=SC2086
+        "$cc" -O1 -fPIE -pie -DEXPECTED=$expected "$here/weak.c" -o weak$expected -ldl -Wl,--no-as-needed,-z,$binding $library &&
+            "$cc" -O1 -fPIC -shared -DLIBRARY "$here/weak.c" -o weak$expected.so -Wl,--no-as-needed,-z,$binding $library
+    done
+    if [ -e weak1.so ]; then
+        check weak-bare-$binding ./weak0 ./weak1.so ./weak0.so
+        check weak-0-$binding "$command" run --device host --force ./weak0 ./weak1.so ./weak0.so
+        check weak-1-$binding "$command" run --device host --force ./weak1 ./weak1.so
+    fi
+done
+
 # Functions that only have the names of BLAS routines, alone and beside a BLAS.
 must "$cc" -O1 -fPIC -shared -DLIBRARY "$here/foreign.c" -o libforeign.so
 must "$cc" -O1 "$here/foreign.c" -o foreign -L. -lforeign "-Wl,-rpath,$work"

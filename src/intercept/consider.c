@@ -3,6 +3,7 @@
  * Entry points: ofl_consider before the call would go to the CPU library, ofl_considered_returned after it
  * came back from there.  The decision itself is src/model's; here its inputs are gathered (settings,
  * machine, the device's situation), the device is run, and what came of it is learned and counted. */
+#include "intercept/loading.h"
 #include "intercept/machine.h"
 #include "base/clock.h"
 #include "intercept/tracing.h"
@@ -111,6 +112,11 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
         if (reason != OFL_OK) {
             return reason;
         }
+    }
+    /* The other thread may be waiting for this one, in a constructor. */
+    bool loaded = state == OFL_OK && library_loaded[ofl_library_of(visit->call.operation)];
+    if (!loaded && ofl_loading_elsewhere()) {
+        return OFL_LOADING;
     }
     return state == OFL_NOT_STARTED ? ofl_start_device() : OFL_OK;
 }

@@ -11,7 +11,6 @@
  * One call runs at a time; `turn` guards everything that is static here. */
 #include "device/internal.h"
 #include "base/clock.h"
-#include "base/settings.h"
 #include "device/beyond.h"
 #include "device/descriptors.h"
 #include "device/lapack.h"
@@ -440,49 +439,6 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     return reason;
 }
 
-/* The device memory that a call may take. */
-static size_t memory_limit(const struct ofl_started *started)
-{
-    uint64_t limit = (uint64_t)ofl_settings()->device_memory, there = started->properties.memory_bytes;
-    return (size_t)(limit > 0 && limit < there ? limit : there);
-}
-
-/* A call that takes more than that. */
-static enum ofl_reason run_beyond(const struct ofl_started *started, const struct ofl_call *call,
-                                  struct ofl_device_times *times)
-{
-    struct ofl_device_load load;
-    struct ofl_beyond beyond = {
-        .started = started, .call = call, .scratch = &scratch, .step = steps, .limit = memory_limit(started)};
-    if (!ofl_beyond_can(call->operation)) {
-        return OFL_DEVICE_MEMORY;
-    }
-    /* Without a limit there is what nobody else has, but for a little that nobody counts. */
-    if (ofl_settings()->device_memory <= 0 && started->backend->load(started->device, &load) == OFL_OK) {
-        uint64_t unused = (load.memory_free + scratch.device_bytes) / 16 * 15;
-        beyond.limit = unused < beyond.limit ? (size_t)unused : beyond.limit;
-    }
-    double begin = ofl_clock();
-    enum ofl_reason reason = ofl_beyond_run(&beyond);
-    if (reason == OFL_OK) {
-        reason = ofl_lapack_check_factor(call, beyond.factor.address);
-    }
-    times->compute = ofl_clock() - begin; /* and the copies meanwhile */
-    times->bytes_in = beyond.bytes_in;
-    times->bytes_out = beyond.bytes_out;
-    if (reason == OFL_OK) {
-        commit_operand(call, &call->operand[0], beyond.factor.address);
-        if (call->operands > 1) {
-            ofl_pivots_commit(&call->operand[1], beyond.pivots);
-        }
-        if (call->info != NULL) {
-            *call->info = 0;
-        }
-        times->copy_out = ofl_clock() - begin - times->compute;
-    }
-    return reason;
-}
-
 /* One call, on whatever thread has the stack for it. */
 struct job {
     const struct ofl_call *call;
@@ -502,8 +458,9 @@ static void job_errand(void *argument)
         job->reason = ofl_lapack_check_input(job->call);
     }
     if (job->reason == OFL_OK) {
-        job->reason = plan.device_bytes > memory_limit(started) ? run_beyond(started, job->call, job->times)
-                                                                : run_plan(started, job->call, &plan, job->times);
+        job->reason = plan.device_bytes > ofl_memory_limit(started)
+                          ? ofl_beyond_run(&(struct ofl_beyond){started, job->call, &scratch, steps}, job->times)
+                          : run_plan(started, job->call, &plan, job->times);
     }
     if (job->reason == OFL_DEVICE_LOST) {
         ofl_device_lost();
@@ -612,7 +569,7 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
     if (reason == OFL_OK) {
         reason = make_plan(ofl_started_device(), call, &plan);
     }
-    if (reason == OFL_OK && plan.device_bytes > memory_limit(ofl_started_device()) &&
+    if (reason == OFL_OK && plan.device_bytes > ofl_memory_limit(ofl_started_device()) &&
         !ofl_beyond_can(call->operation)) {
         reason = OFL_DEVICE_MEMORY;
     }

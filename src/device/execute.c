@@ -109,26 +109,33 @@ static bool same_input(const struct ofl_buffer *a, const struct ofl_buffer *b)
            a->columns == b->columns && a->ld == b->ld && a->element_size == b->element_size && a->region == b->region;
 }
 
+/* What happens to an operand: depends on the call alone. */
+static void plan_transfers(const struct ofl_call *call, int i, bool *read, bool *written, bool *staged, int *copy_of)
+{
+    const struct ofl_buffer *operand = &call->operand[i];
+    *written = operand->access != OFL_READ;
+    *read = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
+            (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
+    /* LAPACK's results are looked at before any of them is committed. */
+    *staged = *written && (is_lapack(call) || *read);
+    *copy_of = -1;
+    for (int j = 0; j < i && *copy_of < 0; j++) {
+        *copy_of = same_input(operand, &call->operand[j]) ? j : -1;
+    }
+}
+
 static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 {
     const struct ofl_buffer *operand = &call->operand[i];
     size_t bytes;
-    plan->written[i] = operand->access != OFL_READ;
-    plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
-                    (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
-    /* LAPACK's results are looked at before any of them is committed. */
-    plan->staged[i] = plan->written[i] && (is_lapack(call) || plan->read[i]);
-    plan->copy_of[i] = -1;
+    plan_transfers(call, i, &plan->read[i], &plan->written[i], &plan->staged[i], &plan->copy_of[i]);
     plan->call.operand[i].ld = operand->rows;
     if (operand->region == OFL_PIVOTS) {
         plan->call.operand[i].element_size = sizeof(int64_t);
         plan->staged[i] = true; /* in both directions */
     }
-    for (int j = 0; j < i && plan->copy_of[i] < 0; j++) {
-        if (same_input(operand, &call->operand[j])) {
-            plan->copy_of[i] = j;
-            plan->device_offset[i] = plan->device_offset[j];
-        }
+    if (plan->copy_of[i] >= 0) {
+        plan->device_offset[i] = plan->device_offset[plan->copy_of[i]];
     }
     return plan->copy_of[i] >= 0 || (operand_bytes(&plan->call.operand[i], &bytes) &&
                                      reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
@@ -558,9 +565,26 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
     return work.reason;
 }
 
+void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *out)
+{
+    struct ofl_layout layout = {.call = call, .device = call};
+    *out = (struct ofl_device_outlook){.pieces = 1, .shared = -1};
+    for (int i = 0; i < call->operands; i++) {
+        plan_transfers(call, i, &layout.read[i], &layout.written[i], &out->staged[i], &layout.copy_of[i]);
+    }
+    int count = nothing_to_do(call) ? 0 : ofl_tiles_count(&layout, &out->shared);
+    out->pieces = count > 1 ? count : 1;
+}
+
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 {
-    struct plan plan;
+    uint64_t unwanted;
+    return ofl_device_needs(call, &unwanted);
+}
+
+enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_bytes)
+{
+    struct plan plan = {.device_bytes = 0};
     int saved = errno;
     enum ofl_reason reason = ofl_device_start();
     if (reason == OFL_OK) {
@@ -573,6 +597,7 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
         !ofl_beyond_can(call->operation)) {
         reason = OFL_DEVICE_MEMORY;
     }
+    *device_bytes = plan.device_bytes;
     errno = saved;
     return reason;
 }

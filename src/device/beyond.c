@@ -81,17 +81,20 @@ static size_t place_on_device(struct ofl_beyond_work *work, char *base)
     return total;
 }
 
-size_t ofl_memory_limit(const struct ofl_started *started)
+size_t ofl_memory_limit(const struct ofl_started *started, enum ofl_operation operation)
 {
     uint64_t limit = (uint64_t)ofl_settings()->device_memory, there = started->properties.memory_bytes;
+    if (limit == 0 && ofl_beyond_can(operation)) {
+        limit = there / 2;
+    }
     return (size_t)(limit > 0 && limit < there ? limit : there);
 }
 
-/* Where nobody has set a limit there is what nobody else has, but for a little that nobody counts. */
+/* Where nobody has set a limit it is at most what nobody else has, but for a little that nobody counts. */
 static size_t usable_memory(const struct ofl_beyond *beyond)
 {
     const struct ofl_started *started = beyond->started;
-    size_t limit = ofl_memory_limit(started);
+    size_t limit = ofl_memory_limit(started, beyond->call->operation);
     struct ofl_device_load load;
     if (ofl_settings()->device_memory <= 0 && started->backend->load(started->device, &load) == OFL_OK) {
         uint64_t unused = (load.memory_free + beyond->scratch->device_bytes) / 16 * 15;

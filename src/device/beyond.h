@@ -4,8 +4,9 @@
 #include "device/pipeline.h"
 #include "device/scratch.h"
 
-/* The device memory that a call may take: the setting device_memory, or all that the device has. */
-size_t ofl_memory_limit(const struct ofl_started *started);
+/* The device memory that a call may take: the setting device_memory, or all that the device has; half of it where
+ * larger calls can be done piece by piece, so that others have room. */
+size_t ofl_memory_limit(const struct ofl_started *started, enum ofl_operation operation);
 
 struct ofl_beyond {
     const struct ofl_started *started;

@@ -83,9 +83,13 @@ static void describe_transfers(struct ofl_visit *visit)
     const struct ofl_call *call = &visit->call;
     struct ofl_device_outlook outlook;
     ofl_device_outlook(call, &outlook);
-    ofl_work_cut(&visit->work, outlook.pieces, outlook.shared >= 0 ? ofl_buffer_bytes(&call->operand[outlook.shared]) : 0);
+    ofl_work_cut(&visit->work, outlook.pieces,
+                 outlook.shared >= 0 ? ofl_buffer_bytes(&call->operand[outlook.shared]) : 0);
     for (int i = 0; i < call->operands; i++) {
         visit->work.bytes_staged += outlook.staged[i] ? ofl_buffer_bytes(&call->operand[i]) : 0;
+    }
+    if (outlook.most_bytes > 0 && visit->work.device_bytes > (double)outlook.most_bytes) {
+        visit->work.device_bytes = (double)outlook.most_bytes;
     }
 }
 
@@ -132,8 +136,8 @@ static enum ofl_reason decide_with_workspace(struct ofl_visit *visit, uint64_t d
     visit->work.device_bytes = (double)device_bytes;
     describe_situation(&situation, OFL_OK);
     struct ofl_prediction again;
-    enum ofl_reason reason = ofl_decide(&visit->work, ofl_machine(), &learning, &situation,
-                                        (int)ofl_settings()->level, &again);
+    enum ofl_reason reason =
+        ofl_decide(&visit->work, ofl_machine(), &learning, &situation, (int)ofl_settings()->level, &again);
     return reason == OFL_MEMORY_RESERVE ? reason : OFL_OK;
 }
 

@@ -248,10 +248,13 @@ static int estimate(const struct options *options)
 
 int ofl_cli_estimate(int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"level", required_argument, NULL, 'l'},  {"profile", required_argument, NULL, 'p'},
-        {"device", required_argument, NULL, 'd'}, {"check", no_argument, NULL, 'c'},
-        {"calls", no_argument, NULL, 'a'},                {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option table[] = {{"level", required_argument, NULL, 'l'},
+                                          {"profile", required_argument, NULL, 'p'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"check", no_argument, NULL, 'c'},
+                                          {"calls", no_argument, NULL, 'a'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
     struct options options = {.level = OFL_LEVEL_DEFAULT, .device = "cuda"};
     char *end = NULL;
     optind = 1;

@@ -133,7 +133,8 @@ static void plan_transfers(const struct ofl_call *call, int i, bool *read, bool 
     const struct ofl_buffer *operand = &call->operand[i];
     *written = operand->access != OFL_READ;
     *read = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
-            (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, (traits_of(call->operation) & REAL_BETA) != 0));
+            (operand->access == OFL_ADD &&
+             !scalar_is_zero(call, &call->beta, (traits_of(call->operation) & REAL_BETA) != 0));
     /* LAPACK's results are looked at before any of them is committed. */
     *staged = *written && (is_lapack(call) || *read);
     *copy_of = -1;

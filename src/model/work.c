@@ -90,8 +90,8 @@ static bool repeats(const struct ofl_call *call, int i)
     for (int j = 0; j < i; j++) {
         const struct ofl_buffer *other = &call->operand[j];
         if (operand->access == OFL_READ && other->access == OFL_READ && operand->address != NULL &&
-            operand->address == other->address && operand->rows == other->rows &&
-            operand->columns == other->columns && operand->ld == other->ld && operand->region == other->region) {
+            operand->address == other->address && operand->rows == other->rows && operand->columns == other->columns &&
+            operand->ld == other->ld && operand->region == other->region) {
             return true;
         }
     }

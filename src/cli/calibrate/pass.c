@@ -2,8 +2,8 @@
  *
  * Entry point: ofl_calibration_run.  The client is another process because a CPU library may crash or hang in a
  * routine that it offers: then the routine is left out, with a line, and a new client goes on behind it.  What was
- * measured before is in the trace, which is whole to its last call.  The time that the pass may take is bounded whatever
- * the client does. */
+ * measured before is in the trace, which is whole to its last call.  The time that the pass may take is bounded
+ * whatever the client does. */
 #include "cli/calibrate/calibrate.h"
 #include "base/clock.h"
 #include "base/message.h"

@@ -224,8 +224,10 @@ static void test_same_operand(void **state)
 
 const struct CMUnitTest work_tests[] = {
     cmocka_unit_test(test_same_operand),
-    cmocka_unit_test(test_table),        cmocka_unit_test(test_extents_measure_flops),
-    cmocka_unit_test(test_complex_beta), cmocka_unit_test(test_trapezoids),
+    cmocka_unit_test(test_table),
+    cmocka_unit_test(test_extents_measure_flops),
+    cmocka_unit_test(test_complex_beta),
+    cmocka_unit_test(test_trapezoids),
     cmocka_unit_test(test_names),
 };
 const size_t work_test_count = sizeof work_tests / sizeof *work_tests;

@@ -121,7 +121,7 @@ static void replay_call(struct replay *replay, const struct ofl_trace_record *re
     replay->cpu_seconds += cpu;
     replay->reasons[reason]++;
     if (reason == OFL_OK) {
-        replay->started += ofl_start_seconds(&work, machine, &replay->situation);
+        replay->started += ofl_start_seconds(&work, machine, &replay->learning, &replay->situation);
         replay->situation.state = OFL_OK;
         replay->situation.library_loaded[ofl_library_of(work.operation)] = true;
         replay->offloaded++;

@@ -47,7 +47,7 @@ struct plan {
     struct ofl_sight sight[OFL_MAX_OPERANDS];
 };
 
-/* Scalars that are real whatever the precision, by the words of operations.def. */
+/* The words of operations.def. */
 static const struct {
     const char *arguments;
 } rows[OFL_OPERATION_COUNT] = {
@@ -56,14 +56,31 @@ static const struct {
 #undef OFL_OPERATION
 };
 
-static bool is_lapack(const struct ofl_call *call)
+/* What the words say, found once: predictions ask for every call. */
+enum { KNOWN = 1, LAPACK = 2, ALPHA = 4, REAL_ALPHA = 8, REAL_BETA = 16 };
+
+static unsigned traits_of(enum ofl_operation operation)
 {
-    return strstr(rows[call->operation].arguments, " info") != NULL;
+    static atomic_uint found[OFL_OPERATION_COUNT];
+    unsigned traits = atomic_load_explicit(&found[operation], memory_order_relaxed);
+    if (traits == 0) {
+        const char *words = rows[operation].arguments;
+        traits = KNOWN | (strstr(words, " info") != NULL ? LAPACK : 0) | (strstr(words, "alpha") != NULL ? ALPHA : 0) |
+                 (strstr(words, "real_alpha") != NULL ? REAL_ALPHA : 0) |
+                 (strstr(words, "real_beta") != NULL ? REAL_BETA : 0);
+        atomic_store_explicit(&found[operation], traits, memory_order_relaxed);
+    }
+    return traits;
 }
 
-static bool scalar_is_zero(const struct ofl_call *call, const union ofl_scalar *scalar, const char *real_word)
+static bool is_lapack(const struct ofl_call *call)
 {
-    bool real = strstr(rows[call->operation].arguments, real_word) != NULL;
+    return (traits_of(call->operation) & LAPACK) != 0;
+}
+
+/* `real`: the scalar is real whatever the precision. */
+static bool scalar_is_zero(const struct ofl_call *call, const union ofl_scalar *scalar, bool real)
+{
     switch (call->precision) {
     case OFL_S:
         return scalar->s == 0;
@@ -86,7 +103,8 @@ static bool nothing_to_do(const struct ofl_call *call)
             return true;
         }
     }
-    return strstr(rows[call->operation].arguments, "alpha") != NULL && scalar_is_zero(call, &call->alpha, "real_alpha");
+    unsigned traits = traits_of(call->operation);
+    return (traits & ALPHA) != 0 && scalar_is_zero(call, &call->alpha, (traits & REAL_ALPHA) != 0);
 }
 
 /* Adds an aligned piece to *total; its offset in *offset.  False if it does not fit into size_t. */
@@ -115,7 +133,7 @@ static void plan_transfers(const struct ofl_call *call, int i, bool *read, bool 
     const struct ofl_buffer *operand = &call->operand[i];
     *written = operand->access != OFL_READ;
     *read = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
-            (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
+            (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, (traits_of(call->operation) & REAL_BETA) != 0));
     /* LAPACK's results are looked at before any of them is committed. */
     *staged = *written && (is_lapack(call) || *read);
     *copy_of = -1;

@@ -47,6 +47,7 @@ struct ofl_machine {
     struct ofl_line copy[OFL_DIRECTION_COUNT][OFL_HOST_MEMORY_COUNT];
     double start;                      /* seconds to load the device's driver and open it */
     double library[OFL_LIBRARY_COUNT]; /* seconds until a library's first routine can run */
+    double routine[OFL_LIBRARY_COUNT]; /* seconds that a routine's first call takes more than later ones */
 };
 
 /* Speed at `work` flops: interpolated between points in log-log space, flat outside, 0 where nothing is

@@ -402,13 +402,14 @@ static bool measure_cell(enum ofl_operation operation, char letter, int order, b
             return false;
         }
     }
-    /* The next order takes eight times as long, and four times as much data. */
+    /* The next order takes up to eight times as long, and four times as much data. */
     return longest * 8 * 3 <= left / 8 && (ofl_clock() - begin) * 6 <= left / 2;
 }
 
-/* Orders of one routine, smallest first, until a call takes longer than the time allows. */
-static const int orders[] = {48, 96, 192, 384, 768, 1536, 3072, 6144, 12288};
-enum { ORDERS = sizeof orders / sizeof *orders };
+/* Orders of one routine, smallest first, until a call takes longer than the time allows.  Where the largest order is small only
+ * every second one is measured. */
+static const int orders[] = {48, 68, 96, 136, 192, 272, 384, 544, 768, 1088, 1536, 2176, 3072, 4352, 6144, 8704, 12288};
+enum { ORDERS = sizeof orders / sizeof *orders, LARGE = 6144 };
 
 /* Sizes outermost: whatever the time allows is spread over all routines. */
 static void measure_all(const struct task *task)
@@ -421,7 +422,8 @@ static void measure_all(const struct task *task)
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         routines += ofl_operation_offloaded((enum ofl_operation)i) ? strlen(operations[i].precisions) : 0;
     }
-    while (sizes < ORDERS && orders[sizes] <= task->largest) {
+    const size_t step = task->largest < LARGE ? 2 : 1;
+    while (sizes * step < ORDERS && orders[sizes * step] <= task->largest) {
         sizes++;
     }
     printf("plan %zu\n", routines * sizes);
@@ -439,11 +441,10 @@ static void measure_all(const struct task *task)
                     puts("skip");
                     continue;
                 }
-                /* A point should not take more than a small part of what is left.  In a short calibration shapes are
-                 * measured at every second size: their costs are smooth. */
+                /* A point should not take more than a small part of what is left. */
                 struct pace pace = {left / (double)(routines * (sizes - size)) / 4, 3};
-                bool shapes = size % 2 == 1 || task->seconds > 30;
-                if (!measure_cell(operation, *letter, orders[size], shapes, &memory, &pace, left)) {
+                /* Shapes at every second size: their costs are smooth. */
+                if (!measure_cell(operation, *letter, orders[size * step], size % 2 == 1, &memory, &pace, left)) {
                     *stop = true;
                     printf("stop %c%s\n", *letter, operations[i].name);
                 }

@@ -9,6 +9,7 @@
 #define OFL_INTERCEPT_WRAPPER_H
 #include "intercept/counters.h"
 #include "intercept/symbols.h"
+#include "device/device.h"
 #include "model/decide.h"
 #include "trace/record.h"
 #include <string.h>
@@ -22,8 +23,12 @@ struct ofl_visit {
     bool decided;           /* work and prediction are set */
     enum ofl_reason reason; /* why it runs where it runs */
     bool traced;            /* `record` will be written */
+    bool looked;            /* `outlook` is set */
+    bool loading;           /* the call made the device load a library */
     double started;         /* seconds */
-    int32_t info;           /* LAPACK's verdict, where the device did the call */
+    double spent;           /* seconds that the device took and then failed; 0: it was not tried, or did the call */
+    int32_t info;           /* LAPACK's verdict, wherever the call ran; 0 for BLAS */
+    struct ofl_device_outlook outlook;
     struct ofl_work work;
     struct ofl_prediction prediction;
     struct ofl_trace_record record;
@@ -221,6 +226,15 @@ static inline void ofl_integer_write(void *address, int64_t value, unsigned inte
 static inline int64_t ofl_integer_value(int64_t value, unsigned integer_bytes)
 {
     return integer_bytes == 8 ? value : (int64_t)(int32_t)value;
+}
+
+/* LAPACK's verdict on a call that the CPU library did: failed calls end early, and nothing is learned from them. */
+static inline void ofl_note_verdict(bool outermost, const void *info, unsigned integer_bytes)
+{
+    if (outermost && ofl_thread.considered && integer_bytes != 0) {
+        int64_t verdict = ofl_integer(info, integer_bytes);
+        ofl_thread.visit.info = verdict < INT32_MAX ? (int32_t)verdict : INT32_MAX;
+    }
 }
 
 static inline enum ofl_precision ofl_real_precision(enum ofl_precision precision)

@@ -42,6 +42,9 @@ void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc
     translator->modules = OFL_NEW(arena, struct ofl_modules);
     ofl_sources_start(&translator->sources, arena);
     ofl_modules_start(translator->modules, arena);
+    translator->modules->default_integer = translator->modules->default_logical = command->default_integer;
+    translator->modules->default_real = command->default_real;
+    translator->modules->default_double = command->default_double;
 }
 
 /* ---- Finding the loops ---- */
@@ -183,6 +186,7 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
     const char *suffix = unique_suffix(translation, source);
     for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
         ofl_kernel_launch(&translation->rewriter, kernel, suffix, cuda);
+        ofl_rewrite_terminal_around(&translation->rewriter, kernel->stmt);
         report(translation, kernel->stmt,
                ofl_arena_format(translation->translator->arena, "offloaded: kernel %s", kernel->name));
     }
@@ -206,9 +210,9 @@ static void decide_all(struct translation *translation)
     for (size_t index = 0; index < translation->count;) {
         const struct parallel *loop = &translation->loops[index];
         struct ofl_blocker blocker = ofl_unsupported_find(loop->stmt, loop->unit, translation->translator->arena);
-        if (translation->command->default_kinds != NULL) {
+        if (translation->command->other_kinds != NULL) {
             ofl_diag_unsupported(&translation->diagnostics, loop->stmt->span, "a loop on the device with %s",
-                                 translation->command->default_kinds);
+                                 translation->command->other_kinds);
             index = next_outside(translation, index);
         } else if (blocker.what == NULL) {
             drop_directives(translation, loop);
@@ -264,13 +268,18 @@ static const struct ofl_source *load(struct ofl_translator *translator, const st
         const char *text = ofl_file_read(translator->arena, preprocessed, &length);
         if (text != NULL) {
             error = OFL_LOAD_TOO_LARGE;
-            source = ofl_source_add(&translator->sources, input->argument, text, length);
+            source = ofl_source_add(&translator->sources, input->name, text, length);
         }
+    } else if (input->name != input->argument) {
+        size_t length = 0;
+        const char *text = ofl_stdin_keep(translator->arena, &length);
+        error = OFL_LOAD_TOO_LARGE;
+        source = ofl_source_add(&translator->sources, input->name, text, length);
     } else {
         source = ofl_source_load(&translator->sources, input->argument, &error);
     }
     if (source == NULL) {
-        ofl_fc_error("cannot read %s: %s", input->argument,
+        ofl_fc_error("cannot read %s: %s", input->name,
                      error == OFL_LOAD_TOO_LARGE   ? "the text and what it includes are too large"
                      : error == OFL_LOAD_DIRECTORY ? "it is a folder"
                                                    : strerror(errno));

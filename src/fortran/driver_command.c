@@ -143,8 +143,7 @@ static bool set_device(struct ofl_fc_command *command, const char *value)
     } else if (strcmp(value, "cuda_cpu") == 0) {
         command->device = OFL_FC_CUDA_CPU;
     } else if (strcmp(value, "metal") == 0) {
-        ofl_fc_error("--gpu=metal is not yet implemented; use --gpu=cuda or --gpu=cuda_cpu");
-        return false;
+        command->device = OFL_FC_METAL;
     } else {
         ofl_fc_error("'%s' is not a device: --gpu=%s", value, our_options[OUR_GPU].argument);
         return false;

@@ -74,7 +74,7 @@ struct ofl_fc_item {
     const char *language; /* of -x; NULL: by suffix */
 };
 
-enum ofl_fc_device { OFL_FC_NO_DEVICE, OFL_FC_CUDA, OFL_FC_CUDA_CPU };
+enum ofl_fc_device { OFL_FC_NO_DEVICE, OFL_FC_CUDA, OFL_FC_CUDA_CPU, OFL_FC_METAL };
 
 struct ofl_fc_command {
     struct ofl_arena *arena;

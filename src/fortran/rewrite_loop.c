@@ -232,35 +232,6 @@ static const char *attributes_text(const struct ofl_symbol *symbol, struct ofl_a
     return text.bytes;
 }
 
-/* What the standard forbids to be local (C1128), since the host compiler does not see the clause. */
-static const char *not_local(const struct ofl_symbol *symbol)
-{
-    if (OFL_HAS(symbol, ALLOCATABLE)) {
-        return "it is allocatable";
-    }
-    if (OFL_HAS(symbol, INTENT_IN)) {
-        return "it has intent(in)";
-    }
-    if (OFL_HAS(symbol, OPTIONAL)) {
-        return "it is optional";
-    }
-    if (symbol->cobounds != NULL) {
-        return "it is a coarray";
-    }
-    if (symbol->type.kind_of == OFL_TYPE_CLASS && !OFL_HAS(symbol, POINTER)) {
-        return "it is polymorphic";
-    }
-    if (symbol->rank == OFL_ASSUMED_RANK) {
-        return "it has assumed rank";
-    }
-    for (const struct ofl_bound *bound = symbol->bounds; bound != NULL; bound = bound->next) {
-        if (bound->form == OFL_BOUND_STAR) {
-            return "its size is assumed";
-        }
-    }
-    return symbol->class == OFL_SYMBOL_VARIABLE ? NULL : "it is not a variable";
-}
-
 /* The variable outside that a clause names, or NULL after an error. */
 static const struct ofl_symbol *local_symbol(struct loop *loop, const struct ofl_ident *ident, const char *clause)
 {
@@ -270,12 +241,6 @@ static const struct ofl_symbol *local_symbol(struct loop *loop, const struct ofl
         ofl_diag_unsupported(diagnostics, ident->span,
                              "%s of '%s', whose declaration is not in this file: the loop needs its type", clause,
                              ident->name->text);
-        return NULL;
-    }
-    const char *why = not_local(symbol);
-    if (why != NULL) {
-        ofl_diag_error(diagnostics, ident->span, "'%s' cannot be in a %s clause: %s", ident->name->text, clause, why);
-        ofl_diag_note(diagnostics, symbol->declared, "'%s' is declared here", ident->name->text);
         return NULL;
     }
     return symbol;

@@ -1,4 +1,5 @@
-# The part of the front end that reads Fortran, by stage: texts, statements, tree, meaning.  Also built by tests/fuzz/fortran.
+# The part of the front end that reads Fortran, by stage: texts, statements, tree, meaning.  Also built by
+# tests/fuzz/fortran, as the check is.
 set(OFL_FORTRAN_READER
   arena.c diagnostic.c source.c
   statement.c statement_free.c statement_fixed.c lexer.c
@@ -7,3 +8,6 @@ set(OFL_FORTRAN_READER
   tree.c dump.c dump_stmt.c
   scope.c scope_declare.c scope_modules.c constant.c
   intrinsics.c)
+# The check of parallel loops, on top of it.
+set(OFL_FORTRAN_CHECK
+  names.c loop_check.c loop_locality.c loop_reference.c unsupported.c)

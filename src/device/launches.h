@@ -1,4 +1,5 @@
-/* How often each kernel of a compiled loop was launched in this process: the counts of the second door, for the summary.
+/* How often each kernel of a compiled loop was launched in this process: the counts of the second door, for the
+ * summary.
  *
  * A program that was compiled by `gpu-offload fc` reports them itself when it ends; where the preload library is in the
  * process, that one does, together with the calls it saw. */

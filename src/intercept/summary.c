@@ -1,9 +1,8 @@
 /* The summary: lines for programs in a file, a table for people on standard error.
  *
- * The file has a line `operation device calls` for each routine and device ("cpu" for the CPU library), and one for each
- * kernel of a compiled loop;
- * nested calls are the CPU library's own and are not in it.  The process that `gpu-offload run` started writes
- * FILE, every other one that made calls FILE.PID. */
+ * The file has a line `operation device calls` for each routine and device ("cpu" for the CPU library), and one for
+ * each kernel of a compiled loop; nested calls are the CPU library's own and are not in it.  The process that
+ * `gpu-offload run` started writes FILE, every other one that made calls FILE.PID. */
 #include "intercept/summary.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"

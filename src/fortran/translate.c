@@ -250,6 +250,16 @@ static struct ofl_kernel *lower(struct translation *translation, const struct pa
     return ofl_kernel_make(&translation->rewriter, loop->stmt, loop->unit);
 }
 
+/* What is said of a construct that the loop reaches through calls, so that each loop has a message of its own. */
+static const char *reached_by(const struct translation *translation, const struct parallel *loop,
+                              const struct ofl_finding *finding)
+{
+    struct ofl_place place = ofl_place_of(&translation->translator->sources, loop->stmt->span.begin);
+    return finding->within == NULL
+               ? ""
+               : ofl_arena_format(translation->translator->arena, "; the loop at line %u reaches it", place.line);
+}
+
 /* A loop that uses something on the unsupported list.  Returns the index of the next one outside. */
 static size_t refuse(struct translation *translation, size_t index, const struct ofl_finding *finding)
 {
@@ -257,13 +267,13 @@ static size_t refuse(struct translation *translation, size_t index, const struct
     struct ofl_diagnostics *diagnostics = &translation->diagnostics;
     if (!translation->command->fallback && !translation->command->show_kernels) {
         ofl_diag_error(diagnostics, finding->span,
-                       "%s cannot run on the device, because %s (--gpu-allow-cpu-fallback sends the loop to the CPU)",
-                       finding->what, finding->why);
+                       "%s cannot run on the device, because %s%s (--gpu-allow-cpu-fallback sends the loop to the CPU)",
+                       finding->what, finding->why, reached_by(translation, loop, finding));
         ofl_unsupported_notes(diagnostics, finding, loop->stmt);
         return next_outside(translation, index);
     }
-    ofl_diag_warning(diagnostics, finding->span, "%s cannot run on the device, because %s; the loop runs on the CPU",
-                     finding->what, finding->why);
+    ofl_diag_warning(diagnostics, finding->span, "%s cannot run on the device, because %s%s; the loop runs on the CPU",
+                     finding->what, finding->why, reached_by(translation, loop, finding));
     ofl_unsupported_notes(diagnostics, finding, loop->stmt);
     return rewrite_on_host(translation, index,
                            ofl_arena_format(translation->translator->arena, "on the CPU: %s", finding->what));
@@ -273,12 +283,14 @@ static size_t refuse(struct translation *translation, size_t index, const struct
 static void refuse_unknown(struct translation *translation, const struct parallel *loop,
                            const struct ofl_finding *finding)
 {
-    if (finding->unknown != NULL) {
-        ofl_meaning_report(&translation->diagnostics, finding->unknown);
+    struct ofl_diagnostics *diagnostics = &translation->diagnostics;
+    const char *reached = reached_by(translation, loop, finding);
+    if (finding->not_yet) {
+        ofl_diag_unsupported(diagnostics, finding->span, "%s%s", finding->what, reached);
     } else {
-        ofl_diag_error(&translation->diagnostics, finding->span, "%s", finding->what);
+        ofl_diag_error(diagnostics, finding->span, "%s%s", finding->what, reached);
     }
-    ofl_unsupported_notes(&translation->diagnostics, finding, loop->stmt);
+    ofl_unsupported_notes(diagnostics, finding, loop->stmt);
 }
 
 /* Whether the loop or one in its body is not Fortran, which has been reported. */

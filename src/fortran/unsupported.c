@@ -66,19 +66,22 @@ static void not_understood(struct check *check, const struct ofl_meaning *meanin
         check->unknown = (struct ofl_finding){.verdict = OFL_VERDICT_UNKNOWN,
                                               .what = meaning->reason,
                                               .span = meaning->place,
+                                              .declared = meaning->other,
                                               .within = check->within,
-                                              .unknown = meaning};
+                                              .not_yet = meaning->unsupported};
     }
 }
 
-static void not_resolved(struct check *check, struct ofl_span span, struct ofl_span declared, const char *message)
+static void not_resolved(struct check *check, struct ofl_span span, struct ofl_span declared, bool not_yet,
+                         const char *message)
 {
     if (nothing_unknown(check)) {
         check->unknown = (struct ofl_finding){.verdict = OFL_VERDICT_UNKNOWN,
                                               .what = message,
                                               .span = span,
                                               .declared = declared,
-                                              .within = check->within};
+                                              .within = check->within,
+                                              .not_yet = not_yet};
     }
 }
 
@@ -326,16 +329,16 @@ static void look_at_call(const struct ofl_call *call, struct ofl_span span, stru
     case OFL_PROCEDURE_POINTER:
     case OFL_PROCEDURE_DEFERRED:
         not_resolved(
-            check, span, declared,
+            check, span, declared, true,
             ofl_arena_format(arena,
-                             "not yet implemented: a call through '%s' on the device; which procedure it means "
-                             "is known at run time only",
+                             "a call through '%s' on the device; which procedure it means is known at run time "
+                             "only",
                              name));
         return;
     default:
         if (procedure->body == NULL && !is_device_function(procedure)) {
             not_resolved(
-                check, span, declared,
+                check, span, declared, false,
                 ofl_arena_format(arena,
                                  "'%s' cannot be called on the device: its body is not in this file, nor known "
                                  "from a module's information",
@@ -351,8 +354,15 @@ static void look_at_stmt(struct ofl_stmt *stmt, struct ofl_scope *scope, void *c
 {
     struct check *check = context;
     struct subject subject = {.span = stmt->span};
-    (void)scope;
     switch (stmt->kind) {
+    case OFL_STMT_ASSIGN:
+    case OFL_STMT_CALL: {
+        const struct ofl_action *action = ofl_action_of(check->modules, scope, stmt);
+        if (action->why != NULL) {
+            not_understood(check, action->why);
+        }
+        break;
+    }
     case OFL_STMT_READ:
     case OFL_STMT_WRITE:
     case OFL_STMT_PRINT:
@@ -396,7 +406,7 @@ static void look_at_stmt(struct ofl_stmt *stmt, struct ofl_scope *scope, void *c
         }
         break;
     case OFL_STMT_ERROR:
-        not_resolved(check, stmt->span, (struct ofl_span){0, 0}, "this statement is not understood");
+        not_resolved(check, stmt->span, (struct ofl_span){0, 0}, false, "this statement is not understood");
         break;
     default:
         break;

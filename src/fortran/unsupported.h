@@ -32,9 +32,9 @@ struct ofl_finding {
     const char *what; /* LISTED: "real(16) ('quad')"; UNKNOWN: the whole message */
     const char *why;  /* LISTED */
     struct ofl_span span;
-    struct ofl_span declared;          /* begin 0 if it says nothing more */
-    const struct ofl_reached *within;  /* the procedure that has the construct; NULL: the loop itself */
-    const struct ofl_meaning *unknown; /* UNKNOWN, where an expression is not understood; may be NULL */
+    struct ofl_span declared;         /* begin 0 if it says nothing more */
+    const struct ofl_reached *within; /* the procedure that has the construct; NULL: the loop itself */
+    bool not_yet;                     /* UNKNOWN: right, but not yet implemented */
 };
 
 /* `loop` is a do concurrent, or the do statement behind an `!$omp parallel do`. */

@@ -57,9 +57,6 @@ static bool check_loop(struct ofl_stmt *stmt, void *context)
         if (finding.verdict != OFL_VERDICT_DEVICE) {
             ofl_unsupported_notes(check->diagnostics, &finding, stmt);
         }
-        if (finding.unknown != NULL) {
-            ofl_meaning_report(check->diagnostics, finding.unknown);
-        }
     }
     return true;
 }

@@ -1,5 +1,15 @@
 ! Derived types on a device without real(8): a component reference counts by the component alone, a whole value by all.
 ! flags: --gpu=metal
+! expect: 33:3: error: not yet implemented: a loop on Metal (--gpu=metal)
+! expect: 36:3: error: not yet implemented: a loop on Metal (--gpu=metal)
+! expect: 40:17: error: real(8) ('exact') cannot run on the device
+! expect: 43:17: error: real(8) ('s', by its component 'exact') cannot run on the device
+! expect: 46:5: error: real(8) ('s', by its component 'exact') cannot run on the device
+! expect: 49:5: error: real(8) ('list', by its component 'first', by its component 'exact') cannot run on the device
+! expect: 53:23: error: real(8) ('local', by its component 'exact') cannot run on the device
+! expect: 58:17: error: real(8) ('grown', by its component 'exact') cannot run on the device
+! expect: 61:17: error: real(8) ('z') cannot run on the device
+! expect: 63:38: error: real(8) ('t', by its component 'exact') cannot run on the device
 program components
   implicit none
   type sample

@@ -1,5 +1,9 @@
 ! Input and output of all kinds, also of procedures, are on the list of every device; each failing loop is reported.
 ! flags: --gpu=cuda
+! expect: 18:5: error: input/output ('write') cannot run on the device
+! expect: 31:7: error: input/output ('print') cannot run on the device
+! expect: 36:5: error: input/output ('read') cannot run on the device
+! expect: 39:5: error: input/output ('inquire') cannot run on the device
 module logs
   implicit none
 contains

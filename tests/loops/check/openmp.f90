@@ -1,5 +1,9 @@
 ! Loops of OpenMP's go through the check of the unsupported list, but not through the constraints of do concurrent.
 ! flags: --gpu=metal --gpu-offload-omp-loops
+! expect: 28:3: error: not yet implemented: a loop on Metal (--gpu=metal)
+! expect: 18:5: error: input/output ('write') cannot run on the device
+! expect: 39:5: error: real(8) ('d') cannot run on the device
+! expect: 43:17: error: stop cannot run on the device
 module impure_ones
   implicit none
   integer :: seen(10)

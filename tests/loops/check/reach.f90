@@ -1,5 +1,16 @@
 ! What a loop reaches counts wherever it is; what is below a constant, and limits, do not.
 ! flags: --gpu=metal
+! expect: 87:3: error: not yet implemented: a loop on Metal (--gpu=metal)
+! expect: 42:16: error: real(8) ('work') cannot run on the device
+! expect: 42:16: error: real(8) ('work') cannot run on the device
+! expect: 53:16: error: error stop cannot run on the device
+! expect: 58:16: error: real(8) ('inside') cannot run on the device
+! expect: 64:18: error: real(8) cannot run on the device
+! expect: 69:16: error: real(8) cannot run on the device
+! expect: 73:22: error: real(8) cannot run on the device
+! expect: 111:28: error: real(8) ('d') cannot run on the device
+! expect: 115:17: error: real(8) ('table') cannot run on the device
+! expect: 118:17: error: real(8) (the result of 'host') cannot run on the device
 module reached
   implicit none
   interface either

@@ -1,5 +1,6 @@
 ! A name from a module that is not at hand.
 ! flags: --gpu=cuda
+! expect: 10:12: error: 'something' is not declared here and may come from module 'somewhere', which is not at hand
 program unknown_module
   use somewhere
   implicit none

@@ -1,5 +1,9 @@
 ! What cannot be resolved is an error at its place, never a guess, with the fallback too.
 ! flags: --gpu=cuda_cpu --gpu-allow-cpu-fallback
+! expect: 46:12: error: 'elsewhere' cannot be called on the device: its body is not in this file, nor known from a module's information
+! expect: 49:12: error: 'c_secret' cannot be called on the device: its body is not in this file, nor known from a module's information
+! expect: 52:12: error: not yet implemented: a call through 'pointed' on the device; which procedure it means is known at run time only
+! expect: 17:15: error: not yet implemented: a call through 'f' on the device; which procedure it means is known at run time only; the loop at line 54 reaches it
 module shapes
   implicit none
 contains

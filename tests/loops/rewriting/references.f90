@@ -1,4 +1,26 @@
 ! References of procedures that are not pure, however they are reached, and what gives an index a value.
+! expect: 94:12: error: 'impure_one', which 'either' means, is not pure and cannot be called in a do concurrent loop
+! expect: 95:12: error: 'bound_impure', which 'bound' means, is not pure and cannot be called in a do concurrent loop
+! expect: 96:9: error: 'add_things' is not pure and cannot be called in a do concurrent loop
+! expect: 96:5: error: 'assign_thing' is not pure and cannot be called in a do concurrent loop
+! expect: 97:12: error: 'minus' is not pure and cannot be called in a do concurrent loop
+! expect: 98:5: error: 'assign_thing' is not pure and cannot be called in a do concurrent loop
+! expect: 99:5: error: 'old' is not pure and cannot be called in a do concurrent loop
+! expect: 100:5: error: 'random_number' is not pure and cannot be called in a do concurrent loop
+! expect: 101:12: error: 'pointed' is not pure and cannot be called in a do concurrent loop
+! expect: 92:16: error: 'impure_one' is not pure and cannot be called in a do concurrent loop
+! expect: 104:23: error: 'close_it', which is called here, is not pure and cannot be called in a do concurrent loop
+! expect: 108:27: error: 'impure_one' is not pure and cannot be referred to in the mask of a do concurrent loop
+! expect: 110:14: error: 'impure_one' is not pure and cannot be called in a do concurrent loop
+! expect: 117:14: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 118:17: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 119:19: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 120:35: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 120:25: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 122:7: error: 'k2' stands for 'i', which is an index of the do concurrent loop and cannot change
+! expect: 124:8: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 131:7: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 133:17: error: what is polymorphic cannot be deallocated in a do concurrent loop
 module things
   implicit none
   type thing

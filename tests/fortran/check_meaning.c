@@ -2,7 +2,7 @@
  *
  *     check_meaning [-a] [-u] [-I DIR]... [-o OUTPUT] FILE [MODULE-FILE]...
  *     check_meaning -r [-a] FILE          the procedures that each unit refers to
- *     check_meaning -m                    the module that checked files use
+ *     check_meaning -m                    the module that checked files use; -n: without real(16)
  *
  * A copy of FILE is written in which, before each statement, every expression of it is passed to a subroutine that
  * takes exactly the type, kind and rank that we found: a compiler that takes the file but not the copy found something
@@ -47,7 +47,7 @@ static void print_procedure(const char *type, const char *name, int rank)
     printf("%s\nend subroutine\n", rank > 0 ? ")" : "");
 }
 
-static void print_module(void)
+static void print_module(bool wide)
 {
     static const struct {
         const char *base, *name;
@@ -62,12 +62,18 @@ static void print_module(void)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         for (const int *kind = types[i].kinds; *kind != 0; kind++) {
             bool text = types[i].name[0] == 's';
+            if (*kind == 16 && !wide && i > 0) {
+                continue;
+            }
             snprintf(type, sizeof type, text ? "%s, kind=%d)" : "%s(%d)", types[i].base, *kind);
             snprintf(name, sizeof name, "%s%d", types[i].name, *kind);
             for (int rank = 0; rank <= MOST_RANK; rank++) {
                 print_procedure(type, name, rank);
             }
         }
+    }
+    for (int rank = 0; rank <= MOST_RANK; rank++) {
+        print_procedure("class(*)", "d", rank);
     }
     puts("end module");
 }
@@ -133,7 +139,9 @@ static bool check_expr(const struct ofl_expr *expr, const struct ofl_meaning *me
         ofl_line_add(&tool->lines, "call ofl_is_%s_%u(%s)", name_of(tool, meaning->type), meaning->rank, text);
         break;
     case OFL_TYPE_DERIVED:
-        ofl_line_add(&tool->lines, "call ofl_is_i4_0(1/(1+rank(%s)-%u))", text, meaning->rank);
+    case OFL_TYPE_CLASS:
+    case OFL_TYPE_CLASS_STAR:
+        ofl_line_add(&tool->lines, "call ofl_is_d_%u(%s)", meaning->rank, text);
         break;
     default:
         return true;
@@ -315,8 +323,8 @@ int main(int count, char **words)
     ofl_diag_start(&tool.diagnostics, &tool.sources, tool.arena);
     ofl_modules_start(&tool.modules, tool.arena);
     for (int i = 1; i < count; i++) {
-        if (strcmp(words[i], "-m") == 0) {
-            print_module();
+        if (strcmp(words[i], "-m") == 0 || strcmp(words[i], "-n") == 0) {
+            print_module(words[i][1] == 'm');
         } else if (strcmp(words[i], "-a") == 0) {
             tool.all = true;
         } else if (strcmp(words[i], "-u") == 0) {

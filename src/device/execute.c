@@ -11,7 +11,6 @@
  * One call runs at a time; `turn` guards everything that is static here. */
 #include "device/internal.h"
 #include "base/clock.h"
-#include "base/settings.h"
 #include "device/beyond.h"
 #include "device/descriptors.h"
 #include "device/lapack.h"
@@ -300,7 +299,6 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
 {
     struct ofl_layout layout;
     struct ofl_pipeline pipeline = {.started = started,
-                                    .steps = 1,
                                     .step = steps,
                                     .scratch = device_at(plan->work_offset),
                                     .scratch_bytes = plan->work_bytes,
@@ -310,9 +308,8 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
     make_layout(call, plan, &layout);
     int count = ofl_tiles(&layout, steps);
     *cut = count > 1 && can_run(started, plan, count);
-    if (*cut) {
-        pipeline.steps = count;
-    } else {
+    pipeline.steps = *cut ? count : 1;
+    if (!*cut) {
         ofl_whole(&layout, steps);
     }
     enum ofl_reason reason =
@@ -326,20 +323,6 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
         times->bytes_out += pipeline.bytes_out;
     }
     return reason == OFL_OK && is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
-}
-
-enum ofl_reason ofl_drain(const struct ofl_started *started, bool copies)
-{
-    struct ofl_stream *const streams[] = {started->stream, started->in_stream, started->out_stream};
-    enum ofl_reason first = OFL_OK;
-    for (int i = 0; i < (copies ? 3 : 1); i++) {
-        enum ofl_reason reason = started->backend->stream_wait(started->device, streams[i]);
-        first = first == OFL_OK ? reason : first;
-    }
-    if (first != OFL_OK) {
-        ofl_device_lost();
-    }
-    return first;
 }
 
 /* The pivots that a call has returned, NULL where it returns none.  False where they are no rows of the matrix. */
@@ -359,7 +342,6 @@ static bool find_pivots(const struct ofl_call *call, const struct plan *plan, co
 static enum ofl_reason check_results(const struct ofl_call *call, const struct plan *plan, int32_t *info)
 {
     const int32_t *words = host_at(plan->host_info_offset);
-    const void *factor = host_at(plan->host_offset[0]);
     const int64_t *pivots;
     bool good = find_pivots(call, plan, &pivots);
     for (int i = 0; i < call->operands; i++) {
@@ -371,9 +353,9 @@ static enum ofl_reason check_results(const struct ofl_call *call, const struct p
     }
     if (good && words[OFL_INFO_CLAIM] != 0) {
         *info = words[OFL_INFO_CLAIM];
-        good = ofl_lapack_verify(call, *info, factor, pivots);
+        good = ofl_lapack_verify(call, *info, host_at(plan->host_offset[0]), pivots);
     } else if (good && *info == 0 && plan->written[0]) {
-        return ofl_lapack_check_factor(call, factor);
+        return ofl_lapack_check_factor(call, host_at(plan->host_offset[0]));
     }
     return *info < 0 ? OFL_OPERATION_FAILED : good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }
@@ -447,49 +429,6 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     return reason;
 }
 
-/* The device memory that a call may take. */
-static size_t memory_limit(const struct ofl_started *started)
-{
-    uint64_t limit = (uint64_t)ofl_settings()->device_memory, there = started->properties.memory_bytes;
-    return (size_t)(limit > 0 && limit < there ? limit : there);
-}
-
-/* A call that takes more than that. */
-static enum ofl_reason run_beyond(const struct ofl_started *started, const struct ofl_call *call,
-                                  struct ofl_device_times *times)
-{
-    struct ofl_device_load load;
-    struct ofl_beyond beyond = {
-        .started = started, .call = call, .scratch = &scratch, .step = steps, .limit = memory_limit(started)};
-    if (!ofl_beyond_can(call->operation)) {
-        return OFL_DEVICE_MEMORY;
-    }
-    /* Without a limit there is what nobody else has, but for a little that nobody counts. */
-    if (ofl_settings()->device_memory <= 0 && started->backend->load(started->device, &load) == OFL_OK) {
-        uint64_t unused = (load.memory_free + scratch.device_bytes) / 16 * 15;
-        beyond.limit = unused < beyond.limit ? (size_t)unused : beyond.limit;
-    }
-    double begin = ofl_clock();
-    enum ofl_reason reason = ofl_beyond_run(&beyond);
-    if (reason == OFL_OK) {
-        reason = ofl_lapack_check_factor(call, beyond.factor.address);
-    }
-    times->compute = ofl_clock() - begin; /* and the copies meanwhile */
-    times->bytes_in = beyond.bytes_in;
-    times->bytes_out = beyond.bytes_out;
-    if (reason == OFL_OK) {
-        commit_operand(call, &call->operand[0], beyond.factor.address);
-        if (call->operands > 1) {
-            ofl_pivots_commit(&call->operand[1], beyond.pivots);
-        }
-        if (call->info != NULL) {
-            *call->info = 0;
-        }
-        times->copy_out = ofl_clock() - begin - times->compute;
-    }
-    return reason;
-}
-
 /* One call, on whatever thread has the stack for it. */
 struct job {
     const struct ofl_call *call;
@@ -509,8 +448,9 @@ static void job_errand(void *argument)
         job->reason = ofl_lapack_check_input(job->call);
     }
     if (job->reason == OFL_OK) {
-        job->reason = plan.device_bytes > memory_limit(started) ? run_beyond(started, job->call, job->times)
-                                                                : run_plan(started, job->call, &plan, job->times);
+        job->reason = plan.device_bytes > ofl_memory_limit(started, job->call->operation)
+                          ? ofl_beyond_run(&(struct ofl_beyond){started, job->call, &scratch, steps}, job->times)
+                          : run_plan(started, job->call, &plan, job->times);
     }
     if (job->reason == OFL_DEVICE_LOST) {
         ofl_device_lost();
@@ -617,6 +557,9 @@ void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *
     }
     int count = nothing_to_do(call) ? 0 : ofl_tiles_count(&layout, &out->shared);
     out->pieces = count > 1 ? count : 1;
+    out->most_bytes = ofl_beyond_can(call->operation) && ofl_device_state() == OFL_OK
+                          ? ofl_memory_limit(ofl_started_device(), call->operation)
+                          : 0;
 }
 
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)
@@ -636,9 +579,9 @@ enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_b
     if (reason == OFL_OK) {
         reason = make_plan(ofl_started_device(), call, &plan);
     }
-    if (reason == OFL_OK && plan.device_bytes > memory_limit(ofl_started_device()) &&
-        !ofl_beyond_can(call->operation)) {
-        reason = OFL_DEVICE_MEMORY;
+    if (reason == OFL_OK && plan.device_bytes > ofl_memory_limit(ofl_started_device(), call->operation)) {
+        plan.device_bytes = ofl_memory_limit(ofl_started_device(), call->operation);
+        reason = ofl_beyond_can(call->operation) ? OFL_OK : OFL_DEVICE_MEMORY;
     }
     *device_bytes = plan.device_bytes;
     errno = saved;

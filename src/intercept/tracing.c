@@ -3,12 +3,12 @@
  * Call sites are addresses, which mean something only together with what was mapped there: the first
  * call from an address has its module noted. */
 #include "intercept/tracing.h"
+#include "intercept/lookup.h"
 #include "base/message.h"
 #include "base/settings.h"
 #include "trace/writer.h"
 
-#include <dlfcn.h>
-#include <link.h>
+#include <errno.h>
 
 void ofl_tracing_start(void)
 {
@@ -20,33 +20,19 @@ void ofl_tracing_start(void)
     }
 }
 
-/* The end of what is mapped of a module, from its program headers. */
-static uintptr_t module_end(const struct link_map *map, const void *base)
-{
-    const ElfW(Ehdr) *header = base;
-    const ElfW(Phdr) *segment = (const void *)((const char *)base + header->e_phoff);
-    uintptr_t end = 0;
-    for (int i = 0; i < header->e_phnum; i++) {
-        uintptr_t last = map->l_addr + segment[i].p_vaddr + segment[i].p_memsz;
-        end = segment[i].p_type == PT_LOAD && last > end ? last : end;
-    }
-    return end;
-}
-
 /* Another thread may note a module at the same time; readers do not mind twice. */
 static void note_module(const void *caller)
 {
     enum { SEEN = 256 };
     static const void *_Atomic seen[SEEN];
     const void *_Atomic *slot = &seen[((uintptr_t)caller ^ (uintptr_t)caller >> 8) % SEEN];
-    Dl_info info;
-    struct link_map *map;
+    struct ofl_object object;
     if (caller == NULL || atomic_load_explicit(slot, memory_order_relaxed) == caller) {
         return;
     }
     atomic_store_explicit(slot, caller, memory_order_relaxed);
-    if (dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && info.dli_fname != NULL) {
-        ofl_trace_module(info.dli_fbase, (const void *)module_end(map, info.dli_fbase), info.dli_fname);
+    if (ofl_lookup_object(caller, &object)) {
+        ofl_trace_module(object.base, object.end, object.path[0] != '\0' ? object.path : program_invocation_name);
     }
 }
 

@@ -51,6 +51,9 @@ extern _Atomic double ofl_flops_floor __attribute__((visibility("hidden")));
 
 enum { OFL_ROW_MAJOR = 101, OFL_COLUMN_MAJOR = 102 }; /* CBLAS_LAYOUT */
 
+/* See jumps.c. */
+void ofl_jumps_start(void);
+
 /* Decides the call that ofl_thread.visit describes; true: the device has done it. */
 bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, const void *caller,
                   enum ofl_reason reason);

@@ -318,13 +318,10 @@ static void use(struct ofl_scope_builder *builder, struct ofl_scope *scope, cons
     const struct ofl_name *name = stmt->as.use.module.name;
     item->stmt = stmt;
     bool intrinsic = stmt->as.use.nature.name != NULL && strcmp(stmt->as.use.nature.name->text, "intrinsic") == 0;
-    for (struct ofl_symbol *module = builder->modules->first; module != NULL && !intrinsic; module = module->next) {
-        if (module->name == name && module->unit->kind == OFL_UNIT_MODULE) {
-            item->module = module;
-            break;
-        }
+    if (!intrinsic && name != NULL) {
+        item->module = ofl_module_find(builder->modules, name);
     }
-    if (item->module == NULL) {
+    if (item->module == NULL && name != NULL) {
         item->module = ofl_intrinsic_module(builder->modules, name);
     }
     scope->open |= item->module == NULL || item->module->unit->scope->open;

@@ -174,9 +174,10 @@ static void attribute_statement(struct ofl_scope_builder *builder, struct ofl_sc
             scope->access = item;
             continue;
         }
-        if (access && entity->ident.name != NULL && ofl_scope_own(scope, entity->ident.name) == NULL &&
+        bool extra = attr->kind == OFL_ATTR_VOLATILE || attr->kind == OFL_ATTR_ASYNCHRONOUS;
+        if ((access || extra) && entity->ident.name != NULL && ofl_scope_own(scope, entity->ident.name) == NULL &&
             ofl_scope_find(scope, entity->ident.name) != NULL) {
-            continue; /* access to a used name */
+            continue; /* of a used name */
         }
         declare_entity(builder, scope, NULL, attr, entity);
         struct ofl_symbol *symbol =

@@ -6,11 +6,13 @@
  * copies, which cannot fail.  An output that is only written goes straight to its
  * place: after a failure the CPU computes all of it.  LAPACK's results are all staged
  * and looked at first (lapack.c).  After a failure the streams are drained, so that
- * nothing arrives later.
+ * nothing arrives later.  Calls that take more device memory than they may go to beyond.c, or stay on the CPU.
  *
  * One call runs at a time; `turn` guards everything that is static here. */
 #include "device/internal.h"
 #include "base/clock.h"
+#include "base/settings.h"
+#include "device/beyond.h"
 #include "device/descriptors.h"
 #include "device/lapack.h"
 #include "device/pool.h"
@@ -42,6 +44,8 @@ struct plan {
     size_t device_bytes, host_bytes; /* in all */
     size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
     size_t info_offset, host_info_offset; /* LAPACK's: OFL_INFO_WORDS words */
+    bool looks[OFL_MAX_OPERANDS];         /* whether there is a sight of the operand */
+    struct ofl_sight sight[OFL_MAX_OPERANDS];
 };
 
 /* Scalars that are real whatever the precision, by the words of operations.def. */
@@ -106,26 +110,33 @@ static bool same_input(const struct ofl_buffer *a, const struct ofl_buffer *b)
            a->columns == b->columns && a->ld == b->ld && a->element_size == b->element_size && a->region == b->region;
 }
 
+/* What happens to an operand: depends on the call alone. */
+static void plan_transfers(const struct ofl_call *call, int i, bool *read, bool *written, bool *staged, int *copy_of)
+{
+    const struct ofl_buffer *operand = &call->operand[i];
+    *written = operand->access != OFL_READ;
+    *read = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
+            (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
+    /* LAPACK's results are looked at before any of them is committed. */
+    *staged = *written && (is_lapack(call) || *read);
+    *copy_of = -1;
+    for (int j = 0; j < i && *copy_of < 0; j++) {
+        *copy_of = same_input(operand, &call->operand[j]) ? j : -1;
+    }
+}
+
 static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 {
     const struct ofl_buffer *operand = &call->operand[i];
     size_t bytes;
-    plan->written[i] = operand->access != OFL_READ;
-    plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
-                    (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
-    /* LAPACK's results are looked at before any of them is committed. */
-    plan->staged[i] = plan->written[i] && (is_lapack(call) || plan->read[i]);
-    plan->copy_of[i] = -1;
+    plan_transfers(call, i, &plan->read[i], &plan->written[i], &plan->staged[i], &plan->copy_of[i]);
     plan->call.operand[i].ld = operand->rows;
     if (operand->region == OFL_PIVOTS) {
         plan->call.operand[i].element_size = sizeof(int64_t);
         plan->staged[i] = true; /* in both directions */
     }
-    for (int j = 0; j < i && plan->copy_of[i] < 0; j++) {
-        if (same_input(operand, &call->operand[j])) {
-            plan->copy_of[i] = j;
-            plan->device_offset[i] = plan->device_offset[j];
-        }
+    if (plan->copy_of[i] >= 0) {
+        plan->device_offset[i] = plan->device_offset[plan->copy_of[i]];
     }
     return plan->copy_of[i] >= 0 || (operand_bytes(&plan->call.operand[i], &bytes) &&
                                      reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
@@ -259,6 +270,8 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
             layout->target[i].ld = call->operand[i].rows;
             layout->locked[i] = scratch.host_is_locked;
         }
+        plan->looks[i] = is_lapack(call) && ofl_lapack_sight(call, i, &plan->sight[i]);
+        layout->sight[i] = plan->looks[i] ? &plan->sight[i] : NULL;
     }
 }
 
@@ -315,14 +328,16 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
     return reason == OFL_OK && is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
 }
 
-/* Waits until nothing is under way. */
-static enum ofl_reason drain(const struct ofl_started *started, bool cut)
+enum ofl_reason ofl_drain(const struct ofl_started *started, bool copies)
 {
     struct ofl_stream *const streams[] = {started->stream, started->in_stream, started->out_stream};
     enum ofl_reason first = OFL_OK;
-    for (int i = 0; i < (cut ? 3 : 1); i++) {
+    for (int i = 0; i < (copies ? 3 : 1); i++) {
         enum ofl_reason reason = started->backend->stream_wait(started->device, streams[i]);
         first = first == OFL_OK ? reason : first;
+    }
+    if (first != OFL_OK) {
+        ofl_device_lost();
     }
     return first;
 }
@@ -347,6 +362,9 @@ static enum ofl_reason check_results(const struct ofl_call *call, const struct p
     const void *factor = host_at(plan->host_offset[0]);
     const int64_t *pivots;
     bool good = find_pivots(call, plan, &pivots);
+    for (int i = 0; i < call->operands; i++) {
+        good = good && (!plan->looks[i] || ofl_sight_is_good(&plan->sight[i]));
+    }
     *info = words[OFL_INFO_LAPACK];
     for (int i = OFL_INFO_OTHERS; i < OFL_INFO_WORDS; i++) {
         good = good && words[i] == 0;
@@ -411,10 +429,7 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     double begin = ofl_clock();
     reason = run_steps(started, call, plan, times, &cut);
     /* Also after a failure: what is under way must not arrive later. */
-    enum ofl_reason drained = drain(started, cut);
-    if (drained != OFL_OK) {
-        ofl_device_lost(); /* nobody knows what the streams still do */
-    }
+    enum ofl_reason drained = ofl_drain(started, cut);
     if (reason == OFL_OK) {
         reason = drained;
     }
@@ -428,6 +443,49 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     }
     if (reason == OFL_OK && call->info != NULL) {
         *call->info = info;
+    }
+    return reason;
+}
+
+/* The device memory that a call may take. */
+static size_t memory_limit(const struct ofl_started *started)
+{
+    uint64_t limit = (uint64_t)ofl_settings()->device_memory, there = started->properties.memory_bytes;
+    return (size_t)(limit > 0 && limit < there ? limit : there);
+}
+
+/* A call that takes more than that. */
+static enum ofl_reason run_beyond(const struct ofl_started *started, const struct ofl_call *call,
+                                  struct ofl_device_times *times)
+{
+    struct ofl_device_load load;
+    struct ofl_beyond beyond = {
+        .started = started, .call = call, .scratch = &scratch, .step = steps, .limit = memory_limit(started)};
+    if (!ofl_beyond_can(call->operation)) {
+        return OFL_DEVICE_MEMORY;
+    }
+    /* Without a limit there is what nobody else has, but for a little that nobody counts. */
+    if (ofl_settings()->device_memory <= 0 && started->backend->load(started->device, &load) == OFL_OK) {
+        uint64_t unused = (load.memory_free + scratch.device_bytes) / 16 * 15;
+        beyond.limit = unused < beyond.limit ? (size_t)unused : beyond.limit;
+    }
+    double begin = ofl_clock();
+    enum ofl_reason reason = ofl_beyond_run(&beyond);
+    if (reason == OFL_OK) {
+        reason = ofl_lapack_check_factor(call, beyond.factor.address);
+    }
+    times->compute = ofl_clock() - begin; /* and the copies meanwhile */
+    times->bytes_in = beyond.bytes_in;
+    times->bytes_out = beyond.bytes_out;
+    if (reason == OFL_OK) {
+        commit_operand(call, &call->operand[0], beyond.factor.address);
+        if (call->operands > 1) {
+            ofl_pivots_commit(&call->operand[1], beyond.pivots);
+        }
+        if (call->info != NULL) {
+            *call->info = 0;
+        }
+        times->copy_out = ofl_clock() - begin - times->compute;
     }
     return reason;
 }
@@ -451,7 +509,8 @@ static void job_errand(void *argument)
         job->reason = ofl_lapack_check_input(job->call);
     }
     if (job->reason == OFL_OK) {
-        job->reason = run_plan(started, job->call, &plan, job->times);
+        job->reason = plan.device_bytes > memory_limit(started) ? run_beyond(started, job->call, job->times)
+                                                                : run_plan(started, job->call, &plan, job->times);
     }
     if (job->reason == OFL_DEVICE_LOST) {
         ofl_device_lost();
@@ -549,9 +608,26 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
     return work.reason;
 }
 
+void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *out)
+{
+    struct ofl_layout layout = {.call = call, .device = call};
+    *out = (struct ofl_device_outlook){.pieces = 1, .shared = -1};
+    for (int i = 0; i < call->operands; i++) {
+        plan_transfers(call, i, &layout.read[i], &layout.written[i], &out->staged[i], &layout.copy_of[i]);
+    }
+    int count = nothing_to_do(call) ? 0 : ofl_tiles_count(&layout, &out->shared);
+    out->pieces = count > 1 ? count : 1;
+}
+
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 {
-    struct plan plan;
+    uint64_t unwanted;
+    return ofl_device_needs(call, &unwanted);
+}
+
+enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_bytes)
+{
+    struct plan plan = {.device_bytes = 0};
     int saved = errno;
     enum ofl_reason reason = ofl_device_start();
     if (reason == OFL_OK) {
@@ -560,9 +636,11 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
     if (reason == OFL_OK) {
         reason = make_plan(ofl_started_device(), call, &plan);
     }
-    if (reason == OFL_OK && plan.device_bytes > ofl_started_device()->properties.memory_bytes) {
+    if (reason == OFL_OK && plan.device_bytes > memory_limit(ofl_started_device()) &&
+        !ofl_beyond_can(call->operation)) {
         reason = OFL_DEVICE_MEMORY;
     }
+    *device_bytes = plan.device_bytes;
     errno = saved;
     return reason;
 }

@@ -1,9 +1,9 @@
 # The driver, the rewriting of the host's source, and kernels.
 file(RELATIVE_PATH OFL_HEADERS_FROM_BIN
   /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_INCLUDEDIR}) # ../include
-target_sources(ofl_fortran PRIVATE
+target_sources(ofl_fortran PRIVATE ${OFL_FORTRAN_CHECK}
   driver.c driver_command.c driver_process.c driver_scan.c
-  translate.c loop_check.c names.c rewrite.c rewrite_loop.c rewrite_mask.c locate.c unsupported.c
+  translate.c rewrite.c rewrite_loop.c rewrite_terminal.c rewrite_mask.c locate.c
   kernel.c kernel_expr.c kernel_intrinsic.c kernel_launch.c kernel_compile.c)
 target_link_libraries(ofl_fortran PUBLIC ofl_base PRIVATE ${CMAKE_DL_LIBS})
 target_compile_definitions(ofl_fortran PRIVATE

@@ -263,7 +263,7 @@ static void find_index_kind(struct ofl_kernel_builder *builder)
     int64_t kind = 0;
     if (type != NULL) {
         bool known = type->kind_value == NULL;
-        kind = 4;
+        kind = builder->rewriter->modules->default_integer;
         if (!known) {
             known = ofl_constant_integer(builder->rewriter->modules, builder->scope, type->kind_value, &kind);
         }

@@ -88,7 +88,7 @@ static struct ofl_c_value integer_value(struct ofl_kernel_builder *builder, int6
 
 static struct ofl_c_value integer_literal(struct ofl_kernel_builder *builder, const struct ofl_expr *expr)
 {
-    int kind = literal_kind(builder, expr, 4);
+    int kind = literal_kind(builder, expr, builder->rewriter->modules->default_integer);
     if (kind == 0) {
         return nothing;
     }
@@ -102,6 +102,7 @@ static struct ofl_c_value integer_literal(struct ofl_kernel_builder *builder, co
 static struct ofl_c_value real_literal(struct ofl_kernel_builder *builder, const struct ofl_expr *expr)
 {
     char *text = ofl_arena_text(builder->arena, expr->as.literal.text, expr->as.literal.length);
+    const struct ofl_modules *modules = builder->rewriter->modules;
     bool twice = false;
     for (char *c = text; *c != '\0'; c++) {
         if (strchr("dDqQ", *c) != NULL) {
@@ -109,7 +110,7 @@ static struct ofl_c_value real_literal(struct ofl_kernel_builder *builder, const
             *c = 'e';
         }
     }
-    int kind = literal_kind(builder, expr, twice ? 8 : 4);
+    int kind = literal_kind(builder, expr, twice ? modules->default_double : modules->default_real);
     if (kind == 0) {
         return nothing;
     }
@@ -143,7 +144,8 @@ static struct ofl_c_value named_constant(struct ofl_kernel_builder *builder, con
     if (!integer) {
         return nothing; /* passed as a scalar: the host compiler knows its value */
     }
-    return integer_value(builder, value, symbol->type.kind == 0 ? 4 : symbol->type.kind);
+    return integer_value(builder, value,
+                         symbol->type.kind == 0 ? builder->rewriter->modules->default_integer : symbol->type.kind);
 }
 
 struct ofl_kernel_variable *ofl_kernel_variable(struct ofl_kernel_builder *builder, const struct ofl_expr *use,

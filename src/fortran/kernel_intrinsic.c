@@ -150,6 +150,15 @@ static const struct conversion {
     {"anint", OFL_TYPE_REAL, "roundf", "round", true, 0},
 };
 
+/* Options can change what the default kinds are. */
+static int default_kind(const struct ofl_kernel_builder *builder, const struct conversion *conversion)
+{
+    const struct ofl_modules *modules = builder->rewriter->modules;
+    return conversion->type == OFL_TYPE_INTEGER ? modules->default_integer
+           : conversion->kind == 8              ? modules->default_double
+                                                : modules->default_real;
+}
+
 static struct ofl_c_value convert(struct ofl_kernel_builder *builder, const struct ofl_expr *call,
                                   const struct conversion *conversion)
 {
@@ -170,7 +179,7 @@ static struct ofl_c_value convert(struct ofl_kernel_builder *builder, const stru
     if (value.type == OFL_TYPE_REAL && function != NULL) {
         value.text = ofl_arena_format(builder->arena, "%s(%s)", function, value.text);
     }
-    int wanted = kind != 0 ? (int)kind : conversion->keeps_kind ? value.kind : conversion->kind;
+    int wanted = kind != 0 ? (int)kind : conversion->keeps_kind ? value.kind : default_kind(builder, conversion);
     if (ofl_c_type(conversion->type, wanted) == NULL) {
         return ofl_kernel_refuse(builder, call->span, "a result of kind %d", wanted);
     }

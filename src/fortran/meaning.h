@@ -16,6 +16,8 @@
 
 #include "fortran/scope.h"
 
+#include <math.h> /* glibc declares _Float128 for compilers that do not know it */
+
 #define OFL_MAX_RANK 15
 
 struct ofl_intrinsic; /* intrinsics.h */

@@ -562,6 +562,14 @@ static struct ofl_unit *separate_interface(const struct ofl_scope *host, const s
     return NULL;
 }
 
+static bool is_around(const struct ofl_scope *outer, const struct ofl_scope *inner)
+{
+    while (inner != NULL && inner != outer) {
+        inner = inner->parent;
+    }
+    return inner != NULL;
+}
+
 /* A unit's own scope.  `module procedure name` has the very names of its interface body: it takes over that scope. */
 static void unit_scope(struct ofl_scope_builder *builder, struct ofl_unit *unit)
 {
@@ -570,7 +578,8 @@ static void unit_scope(struct ofl_scope_builder *builder, struct ofl_unit *unit)
     if (interface != NULL && interface->separate == NULL) {
         interface->separate = unit;
         unit->separate = interface;
-        if (unit->kind == OFL_UNIT_MODULE_PROCEDURE && interface->scope != NULL) {
+        /* In a wrong program the procedure may stand inside the interface body. */
+        if (unit->kind == OFL_UNIT_MODULE_PROCEDURE && interface->scope != NULL && !is_around(interface->scope, host)) {
             unit->scope = interface->scope;
             unit->scope->parent = host;
             unit->scope->unit = unit;

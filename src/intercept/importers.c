@@ -305,14 +305,16 @@ static void drop_unloaded(void)
     }
 }
 
-void ofl_importers_scan(void)
+unsigned long long ofl_importers_scan(void)
 {
     struct scan scan = {0};
     pthread_mutex_lock(&lock);
     if (dl_iterate_phdr(visit_object, &scan) == 0) {
         drop_unloaded();
     }
+    unsigned long long count = loads;
     pthread_mutex_unlock(&lock);
+    return count != 0 ? count : 1;
 }
 
 unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *out, unsigned most)
@@ -503,6 +505,7 @@ void ofl_let_go(const struct ofl_held *held)
         ofl_dlclose_next(held->handle);
         if (atomic_load(&ofl_generation) != held->generation) {
             atomic_fetch_add(&ofl_generation, 1);
+            atomic_fetch_add(&ofl_arrangement, 1);
         }
     }
 }

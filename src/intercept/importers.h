@@ -16,8 +16,8 @@ struct ofl_importer {
     bool takes_address;       /* it may also keep the function's address, from before it had a lane */
 };
 
-/* Looks for objects loaded or unloaded since the last scan. */
-void ofl_importers_scan(void);
+/* Looks for objects loaded or unloaded since the last scan.  Returns the dynamic linker's count of loads, never 0. */
+unsigned long long ofl_importers_scan(void);
 
 /* The importers of a name, oldest first; how many, at most `most`. */
 unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *out, unsigned most);

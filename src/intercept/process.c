@@ -3,6 +3,7 @@
  * Calls may come before ofl_start (constructors of other libraries) and after ofl_end; both work, the latter
  * on the CPU library only. */
 #include "intercept/importers.h"
+#include "intercept/loading.h"
 #include "intercept/summary.h"
 #include "intercept/tracing.h"
 #include "intercept/wrapper.h"
@@ -38,6 +39,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     ofl_importers_reset();
+    ofl_loading_forked();
     ofl_device_after_fork_in_child();
     ofl_counters_reset();
     ofl_summary_forked();

@@ -5,10 +5,12 @@
  *   1. the global scope behind us (RTLD_NEXT): where it has the name, every caller reaches that;
  *   2. else the local scopes of the objects that import the name (importers.c).  An object that calls
  *      directly, or by an address that it took, is recognised by the return address.  A tail call leaves somebody
- * else's return address; then it was one of the importers that have no lane yet, and those share one scope, because
- * every older importer gets a lane of its own before something new is loaded;
+ *      else's return address; then it was one of the importers that have no lane yet, and those share one scope,
+ * because every older importer gets a lane of its own before something new is loaded;
  *   3. else any loaded object that defines it (a pointer that somebody passed on).
- * What was found is kept by return address, by lane, or for everybody, until something is unloaded.
+ * What was found is kept by return address, by lane, or for everybody, until something is loaded or unloaded.  While
+ * a load is under way in any thread (loading.c) nothing is kept by return address, and every importer gets its lane
+ * at once, as it would have if it had been there when the load began.
  *
  * A library's integer width is found once, by harmless calls (DESIGN: never guessed from plain names).  Where it
  * cannot be found the function may be anything, and settle.c leads its callers past the wrapper. */
@@ -23,7 +25,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-_Atomic unsigned ofl_generation = 1;
+_Atomic unsigned ofl_generation = 1, ofl_arrangement = 1;
 
 enum { MOST_IMPORTERS = 64 };
 
@@ -170,44 +172,60 @@ static const void *object_of(const void *address)
                                                                                        : NULL;
 }
 
-static void *find_local(const struct ofl_symbol *symbol, const void *caller)
+/* *several: importers without a lane reach different functions, so that a tail call may be of any of them. */
+static void *find_local(const struct ofl_symbol *symbol, const void *caller, bool *several)
 {
     struct ofl_importer importers[MOST_IMPORTERS];
     ofl_importers_scan();
     unsigned count = ofl_importers_of(symbol, importers, MOST_IMPORTERS);
     const void *object = object_of(caller);
-    void *found = NULL;
+    void *found = NULL, *first = NULL;
+    bool caller_found = false;
     for (unsigned i = 0; i < count; i++) {
         bool caller_is_it = importers[i].object == object;
         if (importers[i].has_lane && !(caller_is_it && importers[i].takes_address)) {
             continue; /* its calls do not come this way */
         }
         void *reached = find_in_scope(symbol, &importers[i]);
-        if (reached != NULL) {
+        if (reached == NULL) {
+            continue;
+        }
+        first = first != NULL ? first : reached;
+        *several |= !importers[i].has_lane && reached != first;
+        if (!caller_found) {
             found = reached;
-            if (caller_is_it) {
-                break;
-            }
+            caller_found = caller_is_it;
         }
     }
     return found;
 }
 
-/* *common: whether every caller reaches it. */
-static void *find_function(const struct ofl_symbol *symbol, const void *caller, bool *common)
+struct finding {
+    void *function;
+    bool common;  /* every caller reaches it */
+    bool several; /* see find_local */
+};
+
+static struct finding find_function(const struct ofl_symbol *symbol, const void *caller)
 {
-    void *found = dlsym(RTLD_NEXT, symbol->name);
-    *common = found != NULL;
-    if (found == NULL) {
-        found = find_local(symbol, caller);
+    struct finding finding = {.function = dlsym(RTLD_NEXT, symbol->name)};
+    finding.common = finding.function != NULL;
+    if (finding.function == NULL) {
+        finding.function = find_local(symbol, caller, &finding.several);
     }
-    if (found == NULL) {
-        found = find_anywhere(symbol);
+    if (finding.function == NULL) {
+        finding.function = find_anywhere(symbol);
     }
-    return found;
+    return finding;
 }
 
 /* ---- targets ---- */
+
+/* What is loaded, as of when a lookup began. */
+struct moment {
+    unsigned generation, arrangement;
+    unsigned long long loads; /* as a target's */
+};
 
 static struct ofl_target *make_target(struct ofl_symbol *symbol, const void *caller, void *function,
                                       unsigned integer_bytes)
@@ -251,30 +269,41 @@ static unsigned integer_bytes_of(const struct ofl_symbol *symbol, void *function
     return find_integer_bytes(symbol, function);
 }
 
-/* The target of this caller, where it was confirmed already and only fell out of the cache. */
-static struct ofl_target *known_target(const struct ofl_symbol *symbol, const void *caller, unsigned generation)
+/* The target of this caller, where it was confirmed already and only fell out of the cache, or could not be there
+ * while a load was under way: then if nothing has been loaded since. */
+static struct ofl_target *known_target(const struct ofl_symbol *symbol, const void *caller, const struct moment *now)
 {
     for (struct ofl_target *target = atomic_load(&symbol->targets); target != NULL; target = target->next) {
-        if (target->caller == caller && atomic_load(&target->generation) == generation) {
+        if (target->caller == caller && atomic_load(&target->arrangement) == now->arrangement &&
+            atomic_load(&target->loads) == now->loads && atomic_load(&target->arrangement) == now->arrangement) {
             return target;
         }
     }
     return NULL;
 }
 
-/* The slow way; *common: as find_function's. */
-static struct ofl_target *look_up(struct ofl_symbol *symbol, const void *caller, unsigned generation, bool *common)
+static void confirm(struct ofl_target *target, const struct moment *now)
+{
+    atomic_store(&target->arrangement, 0);
+    atomic_store(&target->loads, now->loads);
+    atomic_store(&target->generation, now->generation);
+    atomic_store(&target->arrangement, now->arrangement);
+}
+
+/* The slow way. */
+static struct ofl_target *look_up(struct ofl_symbol *symbol, const void *caller, const struct moment *now,
+                                  struct finding *finding)
 {
     int saved = errno;
-    void *function = find_function(symbol, caller, common);
-    if (function == NULL) {
+    *finding = find_function(symbol, caller);
+    if (finding->function == NULL) {
         /* Without us the dynamic linker would have ended the process here, in these words. */
         ofl_message("symbol lookup error: undefined symbol: %s", symbol->name);
         _exit(127);
     }
-    struct ofl_target *target =
-        find_target(symbol, *common ? NULL : caller, function, integer_bytes_of(symbol, function, generation));
-    atomic_store(&target->generation, generation);
+    struct ofl_target *target = find_target(symbol, finding->common ? NULL : caller, finding->function,
+                                            integer_bytes_of(symbol, finding->function, now->generation));
+    confirm(target, now);
     dlerror(); /* a failed lookup of ours is not the program's news */
     errno = saved;
     return target;
@@ -282,15 +311,22 @@ static struct ofl_target *look_up(struct ofl_symbol *symbol, const void *caller,
 
 const struct ofl_target *ofl_resolve(struct ofl_symbol *symbol, const void *caller)
 {
-    unsigned generation = atomic_load(&ofl_generation);
-    bool common = false;
-    struct ofl_target *target = known_target(symbol, caller, generation);
+    struct finding finding = {0};
+    struct moment now = {atomic_load(&ofl_generation), atomic_load(&ofl_arrangement), 0};
+    bool loading = ofl_loading_under_way(__builtin_frame_address(0)); /* after these were read */
+    now.loads = loading ? ofl_importers_scan() : 0;
+    struct ofl_target *target = known_target(symbol, caller, &now);
     if (target == NULL) {
-        target = look_up(symbol, caller, generation, &common);
+        target = look_up(symbol, caller, &now, &finding);
+        if (!finding.common && (loading || finding.several)) {
+            int saved = errno;
+            ofl_before_loading();
+            errno = saved;
+        }
     }
-    if (common) {
+    if (finding.common) {
         atomic_store(&symbol->common, target);
-    } else {
+    } else if (!loading) {
         uintptr_t address = (uintptr_t)caller;
         atomic_store(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], target);
     }
@@ -321,13 +357,14 @@ static void give_lane(struct ofl_symbol *symbol, const struct ofl_importer *impo
     struct ofl_held root = ofl_hold(importer->root, importer->root_dynamic);
     void *function = find_in_object(&root, symbol->name);
     if (function != NULL) {
-        unsigned generation = atomic_load(&ofl_generation);
-        struct ofl_target *target = find_target(symbol, NULL, function, integer_bytes_of(symbol, function, generation));
-        atomic_store(&target->generation, generation);
+        struct moment now = {atomic_load(&ofl_generation), atomic_load(&ofl_arrangement), 0};
+        struct ofl_target *target =
+            find_target(symbol, NULL, function, integer_bytes_of(symbol, function, now.generation));
+        confirm(target, &now);
         unsigned lane = lane_for(symbol, target);
         if (lane != 0) {
             ofl_importer_use_lane(symbol, importer->object, lane);
-            atomic_fetch_add(&ofl_generation, 1); /* by return address it may be somebody else's next time */
+            atomic_fetch_add(&ofl_arrangement, 1); /* by return address it may be somebody else's next time */
         }
     }
     ofl_let_go(&root);

@@ -1,8 +1,8 @@
 /* The summary: lines for programs in a file, a table for people on standard error.
  *
- * The file has a line `operation device calls` for each routine and device ("cpu" for the CPU library);
- * nested calls are the CPU library's own and are not in it.  The process that `gpu-offload run` started writes
- * FILE, every other one that made calls FILE.PID. */
+ * The file has a line `operation device calls` for each routine and device ("cpu" for the CPU library), and one for
+ * each kernel of a compiled loop; nested calls are the CPU library's own and are not in it.  The process that
+ * `gpu-offload run` started writes FILE, every other one that made calls FILE.PID. */
 #include "intercept/summary.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "base/signals.h"
 #include "device/device.h"
+#include "device/launches.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@ void ofl_summary_start(void)
 {
     const char *root = getenv(ROOT_VARIABLE);
     is_root = root == NULL || strtol(root, NULL, 10) == (long)getpid();
+    ofl_launches_claim();
 }
 
 void ofl_summary_forked(void)
@@ -97,6 +99,9 @@ static void write_file(const struct sums *sums, const char *path)
             }
         }
     }
+    for (const struct ofl_launches *item = ofl_launches(); item != NULL; item = item->next) {
+        fprintf(file, "%s %s %" PRIu64 "\n", item->kernel, item->device, item->count);
+    }
     if (fclose(file) != 0) {
         ofl_message("cannot write the summary to %s: %s", path, strerror(errno));
     }
@@ -131,6 +136,9 @@ static void print_table(const struct sums *sums)
             }
         }
     }
+    for (const struct ofl_launches *item = ofl_launches(); item != NULL; item = item->next) {
+        print_line("  loop %s: %" PRIu64 " launches\n", item->kernel, item->count);
+    }
     if (sums->total[OFL_COUNT_SMALL] > 0) {
         print_line("  %" PRIu64 " on the CPU because %s\n", sums->total[OFL_COUNT_SMALL],
                    ofl_reason_text(OFL_BELOW_FLOOR));
@@ -154,7 +162,8 @@ void ofl_summary_write(void)
         return;
     }
     take_sums(&sums);
-    bool called = sums.total[OFL_COUNT_DEVICE] + sums.total[OFL_COUNT_CPU] + sums.total[OFL_COUNT_SMALL] > 0;
+    bool called = sums.total[OFL_COUNT_DEVICE] + sums.total[OFL_COUNT_CPU] + sums.total[OFL_COUNT_SMALL] > 0 ||
+                  ofl_launches() != NULL;
     if (!is_root && !called) {
         return;
     }

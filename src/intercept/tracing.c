@@ -55,6 +55,21 @@ static bool operands_valid(enum ofl_reason reason)
     return reason != OFL_INVALID_ARGUMENT && reason != OFL_NOTHING_TO_DO && reason != OFL_INTEGER_WIDTH;
 }
 
+/* How a device would move the operands. */
+static void note_transfers(struct ofl_visit *visit)
+{
+    struct ofl_trace_record *record = &visit->record;
+    struct ofl_device_outlook outlook;
+    if (record->buffers > 0 && ofl_operation_offloaded(visit->call.operation)) {
+        ofl_device_outlook(&visit->call, &outlook);
+        record->pieces = (uint8_t)outlook.pieces;
+        record->shared = (uint8_t)(outlook.shared + 1);
+        for (int i = 0; i < record->buffers; i++) {
+            record->staged |= (uint8_t)(outlook.staged[i] ? 1 << i : 0);
+        }
+    }
+}
+
 /* Flops; and an output that beta makes only written is recorded as such. */
 static void note_work(struct ofl_visit *visit)
 {
@@ -89,6 +104,7 @@ void ofl_tracing_begin(struct ofl_visit *visit, const void *caller, enum ofl_rea
         ofl_trace_describe(&bare, &visit->record);
     }
     note_work(visit);
+    note_transfers(visit);
     visit->record.call_site = (uintptr_t)caller;
     visit->record.flags = ofl_settings()->force ? OFL_TRACE_FORCED : 0;
 }
@@ -107,9 +123,10 @@ void ofl_tracing_end(struct ofl_visit *visit, double started, double finished, c
         record->predicted_device = (float)visit->prediction.device;
         record->flags |= visit->prediction.probe ? OFL_TRACE_PROBE : 0;
     }
+    record->info = visit->info;
+    record->flags |= visit->info != 0 ? OFL_TRACE_FAILED : 0;
     if (times != NULL) {
-        record->info = visit->info;
-        record->flags |= visit->info != 0 ? OFL_TRACE_FAILED : 0;
+        record->flags |= visit->loading ? OFL_TRACE_FIRST : 0;
         record->wait = (float)times->wait;
         record->copy_in = (float)times->copy_in;
         record->compute = (float)times->compute;

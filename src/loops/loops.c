@@ -164,7 +164,7 @@ static const char *option_of(const struct loop *loop)
 static void start_device(const struct loop *loop)
 {
     pthread_once(&once, prepare_process);
-    if (ofl_device_state() == OFL_NOT_STARTED) {
+    if (ofl_device_state() != OFL_OK) {
         ofl_device_prefer(backend_of(loop));
     }
     enum ofl_reason reason = ofl_device_start();

@@ -52,6 +52,18 @@ for binding in lazy now; do
     fi
 done
 
+# Loads that are under way: by a path, which is searched nowhere, and by a name that is.
+must "$cc" -O2 "$here/racing.c" -o racing -ldl -lpthread
+must "$cc" -O2 -fPIC -shared "$here/slow_dlopen.c" -o libslow.so -ldl
+for late in ./marked64.now.so marked64.now.so; do
+    for early in ./marked32.now.so marked32.lazy.so; do
+        racing=(env "LD_LIBRARY_PATH=$work" "LD_PRELOAD=$work/libslow.so" "SLOW_DLOPEN=$late")
+        check "racing-bare-${late:0:1}-${early:0:1}" timeout 60 "${racing[@]}" ./racing "$early" 4 "$late" 8
+        check "racing-${late:0:1}-${early:0:1}" timeout 60 "${racing[@]}" "$command" run --device none \
+            ./racing "$early" 4 "$late" 8
+    done
+done
+
 # Calls after a longjmp out of the library are the program's own, and all are counted.
 if "$cc" -O1 "$here/jumps.c" -o jumps -lblas; then
     rm -f summary

@@ -27,7 +27,6 @@ struct check {
     const struct ofl_reached *within; /* the procedure that is looked at; NULL: the loop */
     const struct ofl_unit *unit;      /* of the statements that are looked at */
     bool openmp;                      /* the loop is one of OpenMP's: `stop` is no error of the language */
-    unsigned depth;                   /* of statement functions in statement functions */
     struct ofl_finding listed, unknown;
 };
 
@@ -317,13 +316,7 @@ static void look_at_call(const struct ofl_call *call, struct ofl_span span, stru
     (void)scope;
     switch (procedure->kind) {
     case OFL_PROCEDURE_INTRINSIC:
-        return;
     case OFL_PROCEDURE_STATEMENT:
-        if (check->depth < OFL_MAX_NESTING) { /* one could wrongly refer to itself */
-            check->depth++;
-            look_below(check, procedure->symbol->scope, procedure->symbol->definition->as.assign.value);
-            check->depth--;
-        }
         return;
     case OFL_PROCEDURE_DUMMY:
     case OFL_PROCEDURE_POINTER:
@@ -435,10 +428,15 @@ static void look_at_procedure(struct check *check, const struct ofl_reached *rea
 {
     const struct ofl_unit *body = reached->procedure->body;
     struct ofl_visitor visitor;
+    check->within = reached;
+    if (reached->procedure->kind == OFL_PROCEDURE_STATEMENT) {
+        const struct ofl_symbol *function = reached->procedure->symbol;
+        look_below(check, function->scope, function->definition->as.assign.value);
+        return;
+    }
     if (body == NULL) {
         return; /* its call was looked at */
     }
-    check->within = reached;
     check->unit = body;
     for (struct ofl_symbol *symbol = body->scope == NULL ? NULL : body->scope->first; symbol != NULL;
          symbol = symbol->next) {

@@ -74,6 +74,7 @@ struct ofl_constant {
     int64_t extent[OFL_MAX_RANK];
     size_t count;                         /* of elements; a scalar of an intrinsic type: 0 */
     const struct ofl_constant **elements; /* arrays, derived types */
+    const struct ofl_symbol *derived;     /* DERIVED: the type */
     ofl_integer integer;                  /* INTEGER; LOGICAL: 0 or 1 */
     ofl_real re, im;                      /* REAL: re; rounded to the kind */
     const char *text;                     /* CHARACTER: `length` bytes */

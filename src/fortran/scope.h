@@ -16,6 +16,7 @@
 #include "fortran/tree.h"
 
 struct ofl_constant; /* meaning.h */
+struct ofl_intrinsic_procedure;
 
 enum ofl_symbol_class {
     OFL_SYMBOL_VARIABLE,
@@ -90,9 +91,9 @@ struct ofl_symbol {
     const struct ofl_name *cray_pointer; /* Cray pointee: a symbol that has no storage of its own */
     struct ofl_symbol *next;             /* in the scope, in order of declaration */
     struct ofl_symbol *chain;            /* private: hash chain */
-    bool narrowed; /* associate name in an arm of select type or rank: type or rank is the arm's */
-    bool busy;     /* private to meaning.c: its value or type is being worked out */
-    bool valued;   /* private to meaning.c: `constant` is its value */
+    bool narrowed;   /* associate name in an arm of select type or rank: type or rank is the arm's */
+    bool busy;       /* private to meaning.c: its value or type is being worked out */
+    unsigned valued; /* private to meaning.c: the generation in which `constant` was worked out */
     const struct ofl_constant *constant;   /* private to meaning.c */
     const struct ofl_procedure *procedure; /* private to meaning.c */
 };
@@ -138,7 +139,9 @@ struct ofl_modules {
     unsigned generation; /* grows when something becomes known: what was unknown before is asked again */
     unsigned depth;      /* of questions inside questions */
     unsigned binding;    /* of implied do loops whose index has a value */
-    unsigned gathering;  /* number of the last search for generics */
+    unsigned iterations; /* of implied do loops, counted down from the top so that they are no generation's number */
+    struct ofl_intrinsic_procedure *intrinsics;
+    unsigned gathering; /* number of the last search for generics */
 };
 
 void ofl_modules_start(struct ofl_modules *modules, struct ofl_arena *arena);

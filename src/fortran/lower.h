@@ -129,12 +129,17 @@ struct ofl_frame {
 /* What is known of a variable of the program that the loop's body names (lower_private.c). */
 struct ofl_usage {
     const struct ofl_symbol *symbol;
+    unsigned number, rank;
+    bool inner; /* declared inside the loop */
     bool written, read;
-    bool exposed; /* read, or written in part, before the iteration has defined it */
-    bool called;  /* a called procedure reaches it other than as an argument */
-    bool certain; /* every iteration defines it */
+    bool exposed;   /* read, or written in part, before the iteration has defined it */
+    bool called;    /* a called procedure reaches it other than as an argument */
+    bool certain;   /* every iteration defines it */
+    bool varies;    /* its value depends on the loop's indices */
+    bool scattered; /* an array whose elements that are written depend on them */
     enum ofl_locality_kind locality;
-    bool listed; /* in a locality clause */
+    const struct ofl_locality *clause; /* NULL if no clause lists it */
+    bool listed;
     struct ofl_usage *next;
 };
 
@@ -149,6 +154,7 @@ struct ofl_lower {
     struct ofl_usage *usage;
     struct ofl_object *objects, *last_object;
     struct ofl_value_parameter *scalars, *last_scalar;
+    struct ofl_reduction *reductions; /* lower_combine.c */
     struct ofl_lowered_procedure *procedures;
     struct ofl_k_function *functions, *last_function; /* made, in the order of their making */
     struct ofl_k_var *tables, *last_table;
@@ -276,6 +282,22 @@ struct ofl_object *ofl_object_of(struct ofl_lower *l, const struct ofl_symbol *s
 
 void ofl_find_usage(struct ofl_lower *l);
 bool ofl_is_private(const struct ofl_usage *usage);
+
+/* ---- Reductions over the iterations (lower_combine.c) ---- */
+
+void ofl_find_reductions(struct ofl_lower *l);
+void ofl_begin_partials(struct ofl_lower *l, struct ofl_k_var *partial);
+void ofl_end_partials(struct ofl_lower *l);
+void ofl_add_partial_parameters(struct ofl_lower *l, struct ofl_k_function *function);
+struct ofl_k_function *ofl_combine_kernel(struct ofl_lower *l);
+void ofl_add_combine_parameters(struct ofl_lower *l, struct ofl_k_function *function);
+void ofl_publish_reductions(struct ofl_lower *l);
+
+/* ---- The text (lower_source.c) ---- */
+
+/* Gives the kernel its text. */
+void ofl_kernel_text(struct ofl_lower *l, struct ofl_k_function *const *kernels, unsigned count,
+                     struct ofl_k_function *combine, bool record);
 
 /* ---- Expressions ---- */
 

@@ -120,6 +120,7 @@ struct ofl_kernel {
     bool status;      /* it may end the program, or run out of workspace */
     bool workspace;   /* it needs memory whose size is known at run time only: begin with OFL_WORKSPACE_BYTES */
     const char *text; /* the functions, constants and kernels of this loop */
+    const char *entries; /* what calls its kernels on the CPU */
     struct ofl_kernel *next;
 };
 

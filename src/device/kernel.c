@@ -30,7 +30,6 @@ struct job {
     struct ofl_kernel_work *work;
     struct ofl_device_times *times;
     const struct ofl_started *started;
-    bool timed;                    /* somebody wants to know what the device took */
     unsigned char *before, *after; /* the compared regions, one behind the other, as they were and as they came back */
 };
 
@@ -128,17 +127,11 @@ static enum ofl_reason clear_status(const struct job *job)
     return reason;
 }
 
-static enum ofl_reason mark(const struct job *job, enum ofl_mark which)
-{
-    const struct ofl_started *started = job->started;
-    return job->timed ? started->backend->event_record(started->device, started->stream, started->mark[which]) : OFL_OK;
-}
-
 static enum ofl_reason launch(const struct job *job)
 {
     const struct ofl_started *started = job->started;
     const struct ofl_kernel_work *work = job->work;
-    enum ofl_reason reason = mark(job, OFL_MARK_COPIED_IN);
+    enum ofl_reason reason = OFL_OK;
     for (size_t i = 0; i < work->stage_count && reason == OFL_OK; i++) {
         struct ofl_kernel *kernel;
         struct ofl_launch shape = {.blocks = {work->stages[i].blocks, 1, 1},
@@ -149,27 +142,11 @@ static enum ofl_reason launch(const struct job *job)
             reason = started->backend->kernel_launch(started->device, started->stream, kernel, &shape);
         }
     }
-    if (reason == OFL_OK) {
-        reason = mark(job, OFL_MARK_COMPUTED);
-    }
     if (reason == OFL_OK && work->status_bytes > 0) {
         reason = started->backend->copy_out(started->device, started->stream, work->status, work->status_bytes,
                                             work->scratch, work->status_bytes, work->status_bytes, 1);
     }
     return reason == OFL_OK ? started->backend->stream_wait(started->device, started->stream) : reason;
-}
-
-/* What the device took for the kernels, if it can tell. */
-static double compute_seconds(const struct job *job, double otherwise)
-{
-    const struct ofl_started *started = job->started;
-    double seconds = otherwise;
-    if (job->timed) {
-        enum ofl_reason reason = started->backend->event_elapsed(started->device, started->mark[OFL_MARK_COPIED_IN],
-                                                                 started->mark[OFL_MARK_COMPUTED], &seconds);
-        seconds = reason == OFL_OK ? seconds : otherwise;
-    }
-    return seconds;
 }
 
 static enum ofl_reason compute(struct job *job)
@@ -190,8 +167,8 @@ static enum ofl_reason compute(struct job *job)
         reason = ofl_kernel_copy_out(job->started, work, job->before, job->after, job->times);
     }
     job->times->copy_in = copied - begin;
-    job->times->compute = reason == OFL_OK ? compute_seconds(job, computed - copied) : 0;
-    job->times->copy_out = ofl_clock() - copied - job->times->compute;
+    job->times->compute = computed - copied;
+    job->times->copy_out = ofl_clock() - computed;
     return reason;
 }
 
@@ -220,7 +197,7 @@ static enum ofl_reason run(const struct ofl_started *started, void *argument)
 enum ofl_reason ofl_device_run_kernel(struct ofl_kernel_work *work, struct ofl_device_times *times)
 {
     struct ofl_device_times unwanted;
-    struct job job = {.work = work, .times = times != NULL ? times : &unwanted, .timed = times != NULL};
+    struct job job = {.work = work, .times = times != NULL ? times : &unwanted};
     memset(job.times, 0, sizeof *job.times);
     return ofl_in_turn(run, &job, &job.times->wait);
 }

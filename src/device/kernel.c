@@ -48,7 +48,7 @@ static struct loaded **bucket_of(uint64_t identity, const char *name)
 
 static enum ofl_reason find_kernel(const struct job *job, const char *name, struct ofl_kernel **out)
 {
-    const struct ofl_kernel_work *work = job->work;
+    struct ofl_kernel_work *work = job->work;
     struct loaded **bucket = bucket_of(work->identity, name);
     for (struct loaded *item = *bucket; item != NULL; item = item->next) {
         if (item->identity == work->identity && strcmp(item->name, name) == 0) {
@@ -60,9 +60,11 @@ static enum ofl_reason find_kernel(const struct job *job, const char *name, stru
     char *copy = strdup(name);
     enum ofl_reason reason = item == NULL || copy == NULL ? OFL_HOST_MEMORY : OFL_OK;
     if (reason == OFL_OK) {
+        double begin = ofl_clock();
         *item = (struct loaded){.identity = work->identity, .name = copy, .next = *bucket};
         reason = job->started->backend->kernel_load(job->started->device, work->image, work->image_bytes, name,
                                                     &item->kernel);
+        work->loading += ofl_clock() - begin;
     }
     if (reason != OFL_OK) {
         free(copy);
@@ -176,6 +178,7 @@ static enum ofl_reason run(const struct ofl_started *started, void *argument)
 {
     struct job *job = argument;
     job->started = started;
+    job->work->loading = 0;
     enum ofl_reason reason = load_kernels(job);
     if (reason == OFL_OK) {
         reason = make_room(job);

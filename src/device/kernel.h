@@ -56,6 +56,7 @@ struct ofl_kernel_work {
     /* ... and when `status` has arrived: false if nothing must be copied back.  NULL: always true. */
     bool (*accept)(void *context);
     void *context;
+    double loading; /* set: seconds that kernels took which were not loaded yet; 0 if all were */
 };
 
 /* Runs it on the device that has been started.  `times` may be NULL.  One piece of work at a time; others wait. */

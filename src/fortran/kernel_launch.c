@@ -322,12 +322,36 @@ static bool check_visible(struct place *place)
     return hidden == NULL;
 }
 
+/* CUDA has room for so many bytes of parameters (since version 12.1; 4096 before, which its compiler tells). */
+enum { most_parameter_bytes = 32764 };
+
+/* False after an error. */
+static bool check_parameters(struct place *place)
+{
+    const struct ofl_kernel *kernel = place->kernel;
+    size_t words = 8 + 3 * (size_t)kernel->index_count;
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        words += 1 + (object->bounds ? 3 : 1) * (size_t)object->rank;
+    }
+    for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
+        words += 2;
+    }
+    for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
+        words++;
+    }
+    if (8 * words > most_parameter_bytes) {
+        ofl_diag_unsupported(place->rewriter->diagnostics, kernel->stmt->span,
+                             "a loop on the device with so many arrays and variables");
+    }
+    return 8 * words <= most_parameter_bytes;
+}
+
 void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix, bool cuda)
 {
     const struct ofl_stmt *stmt = kernel->stmt;
     struct ofl_lines lines = {.arena = rewriter->arena, .at = stmt->span.begin};
     struct place place = {rewriter, kernel, ofl_scope_of(stmt, kernel->unit), suffix, rewriter->prefix, &lines};
-    if (!check_visible(&place)) {
+    if (!check_visible(&place) || !check_parameters(&place)) {
         return;
     }
     if (stmt->label.value != 0) {

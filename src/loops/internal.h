@@ -94,7 +94,7 @@ void ofl_loop_launch(struct ofl_loop *loop, int64_t *stop, char *text);
 
 /* trace.c: the loop's record, if a trace is being written. */
 bool ofl_loop_is_traced(void);
-void ofl_loop_trace(const struct ofl_loop *loop, const struct ofl_kernel_region *regions, size_t count,
+void ofl_loop_trace(const struct ofl_loop *loop, const struct ofl_kernel_work *work,
                     const struct ofl_device_times *times, uint64_t start);
 
 /* summary.c: counts a launch of `kernel` for the file that GPU_OFFLOAD_SUMMARY names. */

@@ -3,8 +3,10 @@
  * The device's scratch memory has, one behind the other: the status, the mask, two sets of partial results for each
  * reduction, the workspace.  A launch that ran out of workspace has no result and is done again with more. */
 #include "internal.h"
+#include "base/clock.h"
 #include "base/message.h"
 #include "base/reason.h"
+#include "base/settings.h"
 #include "trace/writer.h"
 
 #include <pthread.h>
@@ -62,10 +64,15 @@ static const char *option_of(const struct ofl_loop *loop)
 static void start_device(const struct ofl_loop *loop)
 {
     pthread_once(&once, prepare_process);
-    if (ofl_device_state() == OFL_NOT_STARTED) {
+    bool starts = ofl_device_state() == OFL_NOT_STARTED;
+    if (starts) {
         ofl_device_prefer(backend_of(loop));
     }
+    double begin = ofl_clock();
     enum ofl_reason reason = ofl_device_start();
+    if (starts && ofl_settings()->verbose) {
+        ofl_message("%s: starting the device for this loop took %.3f s", loop->where, ofl_clock() - begin);
+    }
     if (reason != OFL_OK) {
         const char *more = ofl_device_explanation();
         ofl_loop_stop(loop, "this loop was compiled for a device (--gpu=%s) and cannot run: %s", option_of(loop),
@@ -334,8 +341,11 @@ static void run_once(struct run *run)
         ofl_loop_stop(loop, "the loop failed on the device (%s): %s",
                       ofl_device_name() != NULL ? ofl_device_name() : "none", ofl_reason_text(reason));
     }
+    if (run->work.loading > 0 && ofl_settings()->verbose) {
+        ofl_message("%s: preparing kernel %s for the device took %.3f s", loop->where, loop->kernel, run->work.loading);
+    }
     if (traced) {
-        ofl_loop_trace(loop, run->regions, run->region_count, &times, start);
+        ofl_loop_trace(loop, &run->work, &times, start);
     }
 }
 

@@ -92,9 +92,11 @@ static bool is_written(const struct ofl_loop *loop, const struct ofl_kernel_regi
     return false;
 }
 
-void ofl_loop_trace(const struct ofl_loop *loop, const struct ofl_kernel_region *regions, size_t count,
+void ofl_loop_trace(const struct ofl_loop *loop, const struct ofl_kernel_work *work,
                     const struct ofl_device_times *times, uint64_t begin)
 {
+    const struct ofl_kernel_region *regions = work->regions;
+    size_t count = work->region_count;
     struct ofl_trace_record record = {
         .kind = OFL_TRACE_LOOP,
         .start = begin,
@@ -109,6 +111,7 @@ void ofl_loop_trace(const struct ofl_loop *loop, const struct ofl_kernel_region 
         .bytes_out = times->bytes_out,
         .m = loop->trips,
         .reason = OFL_OK,
+        .flags = work->loading > 0 ? OFL_TRACE_FIRST : 0,
         .loop = number_of(loop->kernel),
     };
     struct ofl_trace_buffer *more =

@@ -131,6 +131,9 @@ static void add_object_declarations(struct place *place)
     unsigned number = 0;
     for (const struct ofl_kernel_object *object = place->kernel->objects; object != NULL; object = object->next) {
         number++;
+        if (object->host == NULL) {
+            continue;
+        }
         if (object->rank > 0) {
             ofl_line_add(place->lines, "integer(8) :: %sb%u(%u)", place->p, number, object->rank);
         }
@@ -156,6 +159,9 @@ static void add_object_tests(struct place *place, const struct ofl_kernel_object
     struct ofl_lines *lines = place->lines;
     const char *function = presence_function(object), *p = place->p;
     unsigned open = 0;
+    if (object->host == NULL) {
+        return;
+    }
     if (is_missing_test(object)) {
         ofl_line_add(lines, "%sm%u = .false.", p, number);
     }
@@ -204,6 +210,9 @@ static void add_call(struct place *place, unsigned missing)
     }
     for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
         number++;
+        if (object->host == NULL) {
+            continue;
+        }
         bool left_out = is_missing_test(object) && (missing >> test++ & 1) != 0;
         if (!left_out) {
             ofl_text_print(&call, ", a%u=%s", number, actual(place, object));
@@ -217,7 +226,10 @@ static void add_call(struct place *place, unsigned missing)
     }
     number = 0;
     for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
-        ofl_text_print(&call, ", s%u=%s", ++number, scalar->host);
+        number++;
+        if (scalar->host != NULL) {
+            ofl_text_print(&call, ", s%u=%s", number, scalar->host);
+        }
     }
     number = 0;
     for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
@@ -303,25 +315,6 @@ static void add_launch(struct place *place)
     ofl_line_add(place->lines, "end block");
 }
 
-/* What no name reaches where the loop stands.  False after an error. */
-static bool check_visible(struct place *place)
-{
-    const struct ofl_symbol *hidden = NULL;
-    for (const struct ofl_kernel_object *object = place->kernel->objects; object != NULL; object = object->next) {
-        hidden = object->host == NULL ? object->symbol : hidden;
-    }
-    for (const struct ofl_kernel_scalar *scalar = place->kernel->scalars; scalar != NULL; scalar = scalar->next) {
-        hidden = scalar->host == NULL ? scalar->symbol : hidden;
-    }
-    if (hidden != NULL) {
-        ofl_diag_unsupported(place->rewriter->diagnostics, place->kernel->stmt->span,
-                             "'%s', which a procedure reads and which is not visible at the loop, on the device",
-                             hidden->name->text);
-        ofl_diag_note(place->rewriter->diagnostics, hidden->declared, "'%s' is declared here", hidden->name->text);
-    }
-    return hidden == NULL;
-}
-
 /* CUDA has room for so many bytes of parameters (since version 12.1; 4096 before, which its compiler tells). */
 enum { most_parameter_bytes = 32764 };
 
@@ -351,7 +344,7 @@ void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *k
     const struct ofl_stmt *stmt = kernel->stmt;
     struct ofl_lines lines = {.arena = rewriter->arena, .at = stmt->span.begin};
     struct place place = {rewriter, kernel, ofl_scope_of(stmt, kernel->unit), suffix, rewriter->prefix, &lines};
-    if (!check_visible(&place) || !check_parameters(&place)) {
+    if (!check_parameters(&place)) {
         return;
     }
     if (stmt->label.value != 0) {
@@ -362,5 +355,6 @@ void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *k
         ofl_line_add(&lines, "%u continue", stmt->end_label.value);
     }
     ofl_rewrite_edit(rewriter, ofl_stmt_begin(stmt), stmt->whole.end, &lines);
+    ofl_hidden_append(rewriter, kernel, suffix);
     ofl_launcher_append(rewriter, kernel, suffix, cuda);
 }

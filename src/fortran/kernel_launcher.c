@@ -63,6 +63,9 @@ static void add_names(struct ofl_lines *lines, const struct ofl_kernel *kernel, 
     }
     for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
         number++;
+        if (object->host == NULL) {
+            continue;
+        }
         ofl_text_print(&head, ", a%u", number);
         if (object->rank > 0) {
             ofl_text_print(&head, ", b%u", number);
@@ -73,7 +76,10 @@ static void add_names(struct ofl_lines *lines, const struct ofl_kernel *kernel, 
     }
     number = 0;
     for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
-        ofl_text_print(&head, ", s%u", ++number);
+        number++;
+        if (scalar->host != NULL) {
+            ofl_text_print(&head, ", s%u", number);
+        }
     }
     number = 0;
     for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
@@ -90,6 +96,9 @@ static void add_object_declarations(struct ofl_lines *lines, const struct ofl_ke
     unsigned number = 0;
     for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
         number++;
+        if (object->host == NULL) {
+            continue;
+        }
         ofl_line_add(lines, "type(*),%s target, intent(%s) :: a%u(..)", may_be_absent(object) ? " optional," : "",
                      object->written ? "inout" : "in", number);
         if (object->rank > 0) {
@@ -111,7 +120,10 @@ void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel,
     }
     add_object_declarations(lines, kernel);
     for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
-        ofl_line_add(lines, "%s, intent(in) :: s%u", fortran_type(scalar, lines->arena), ++number);
+        number++;
+        if (scalar->host != NULL) {
+            ofl_line_add(lines, "%s, intent(in) :: s%u", fortran_type(scalar, lines->arena), number);
+        }
     }
     number = 0;
     for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
@@ -188,10 +200,39 @@ static void add_image_head(struct ofl_lines *lines, const char *suffix)
     ofl_line_add(lines, "character(%d), intent(inout) :: text", OFL_LOOPS_STOP_TEXT);
 }
 
+static void add_hidden_interface(struct ofl_lines *lines, const char *name)
+{
+    ofl_line_add(lines, "pure subroutine %s(loop) bind(c, name='%s')", name, name);
+    ofl_line_add(lines, "integer(8), intent(inout) :: loop");
+    ofl_line_add(lines, "end subroutine");
+}
+
+static void add_hidden_interfaces(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix)
+{
+    unsigned number = 0;
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        number++;
+        if (object->host == NULL) {
+            add_hidden_interface(lines, ofl_hidden_name(lines->arena, kernel, suffix, 'a', number));
+        }
+    }
+    number = 0;
+    for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
+        number++;
+        if (scalar->host == NULL) {
+            add_hidden_interface(lines, ofl_hidden_name(lines->arena, kernel, suffix, 's', number));
+        }
+    }
+}
+
 static void add_object(struct ofl_lines *lines, const struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel,
-                       const struct ofl_kernel_object *object, unsigned number)
+                       const char *suffix, const struct ofl_kernel_object *object, unsigned number)
 {
     struct ofl_arena *arena = lines->arena;
+    if (object->host == NULL) {
+        ofl_line_add(lines, "call %s(loop)", ofl_hidden_name(arena, kernel, suffix, 'a', number));
+        return;
+    }
     struct ofl_coverage coverage = ofl_kernel_coverage(rewriter, kernel, object);
     int form = (object->bounds ? OFL_LOOPS_BOUNDS : 0) | (coverage.unread ? OFL_LOOPS_UNREAD : 0);
     const char *lower = object->rank > 0 ? ofl_arena_format(arena, "b%u", number) : "[0_8]";
@@ -238,12 +279,14 @@ static void add_stop(struct ofl_lines *lines)
     ofl_line_add(lines, "error stop code");
 }
 
-static void add_scalars(struct ofl_lines *lines, const struct ofl_kernel *kernel)
+static void add_scalars(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix)
 {
     unsigned number = 0;
     for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
         number++;
-        if (scalar->type == OFL_TYPE_LOGICAL) {
+        if (scalar->host == NULL) {
+            ofl_line_add(lines, "call %s(loop)", ofl_hidden_name(lines->arena, kernel, suffix, 's', number));
+        } else if (scalar->type == OFL_TYPE_LOGICAL) {
             ofl_line_add(lines, "call ofl_loops_scalar(loop, merge(1_4, 0_4, s%u), 4_8)", number);
         } else {
             ofl_line_add(lines, "call ofl_loops_scalar(loop, s%u, %d_8)", number,
@@ -265,6 +308,7 @@ void ofl_launcher_append(struct ofl_rewriter *rewriter, const struct ofl_kernel 
     add_library_interface(lines);
     add_image_head(lines, suffix);
     ofl_line_add(lines, "end subroutine");
+    add_hidden_interfaces(lines, kernel, suffix);
     ofl_line_add(lines, "end interface");
     ofl_line_add(lines, "integer(8) :: loop, stop(%d)", OFL_LOOPS_STOP_WORDS);
     ofl_line_add(lines, "integer :: code");
@@ -276,9 +320,9 @@ void ofl_launcher_append(struct ofl_rewriter *rewriter, const struct ofl_kernel 
         ofl_line_add(lines, "call ofl_loops_index(loop, f%u, l%u, t%u)", i, i, i);
     }
     for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
-        add_object(lines, rewriter, kernel, object, ++number);
+        add_object(lines, rewriter, kernel, suffix, object, ++number);
     }
-    add_scalars(lines, kernel);
+    add_scalars(lines, kernel, suffix);
     add_reductions(lines, kernel);
     ofl_line_add(lines, "call ofl_run_%s(loop, %d_8, stop, text)", suffix, needs);
     if (kernel->status) {

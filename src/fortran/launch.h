@@ -31,6 +31,13 @@ void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel,
 /* Appends the launcher. */
 void ofl_launcher_append(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix, bool cuda);
 
+/* Appends what hands over the data that is not visible at the loop; reports what cannot be (kernel_hidden.c). */
+void ofl_hidden_append(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix);
+
+/* The subroutine for object ('a') or scalar ('s') `number`, from 1. */
+const char *ofl_hidden_name(struct ofl_arena *arena, const struct ofl_kernel *kernel, const char *suffix, char what,
+                            unsigned number);
+
 /* A Fortran constant whose value ends with a NUL. */
 const char *ofl_launch_text(const char *text, struct ofl_arena *arena);
 

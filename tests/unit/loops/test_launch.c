@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -194,12 +196,53 @@ static void threads_share_an_array(void **state)
     }
 }
 
+/* How a child that launches a loop ends, and what it says. */
+static int child_status(char *text, size_t size)
+{
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        double x[1000];
+        dup2(ends[1], 2);
+        fill(x, 1, 1000, 1, true, 0);
+        _exit(x[999] == 2000 ? 0 : 9);
+    }
+    close(ends[1]);
+    ssize_t length = read(ends[0], text, size - 1);
+    text[length > 0 ? length : 0] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* First: this process has not started the device. */
+static void child_starts_its_own_device(void **state)
+{
+    char text[1000];
+    (void)state;
+    assert_int_equal(child_status(text, sizeof text), 0);
+}
+
+/* Last: it has. */
+static void child_cannot_use_its_parents_device(void **state)
+{
+    char text[1000];
+    (void)state;
+    assert_int_equal(child_status(text, sizeof text), 1);
+    assert_non_null(strstr(text, "here.f90:1: Error: "));
+    assert_non_null(strstr(text, "a child of the process that started it"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(writes_its_section_only), cmocka_unit_test(masks_and_reduces),
-                                       cmocka_unit_test(stops_like_the_first_iteration),
-                                       cmocka_unit_test(gets_the_workspace_it_needs),
-                                       cmocka_unit_test(threads_share_an_array)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_its_section_only),        cmocka_unit_test(masks_and_reduces),
+        cmocka_unit_test(stops_like_the_first_iteration), cmocka_unit_test(gets_the_workspace_it_needs),
+        cmocka_unit_test(threads_share_an_array),         cmocka_unit_test(child_cannot_use_its_parents_device)};
     setenv("GPU_OFFLOAD_SMALL_PIECES", "1", 1);
     return cmocka_run_group_tests_name("loops.launch", tests, read_image, NULL);
 }

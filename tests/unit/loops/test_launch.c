@@ -239,10 +239,13 @@ static void child_cannot_use_its_parents_device(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_its_section_only),        cmocka_unit_test(masks_and_reduces),
-        cmocka_unit_test(stops_like_the_first_iteration), cmocka_unit_test(gets_the_workspace_it_needs),
-        cmocka_unit_test(threads_share_an_array),         cmocka_unit_test(child_cannot_use_its_parents_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(child_starts_its_own_device),
+                                       cmocka_unit_test(writes_its_section_only),
+                                       cmocka_unit_test(masks_and_reduces),
+                                       cmocka_unit_test(stops_like_the_first_iteration),
+                                       cmocka_unit_test(gets_the_workspace_it_needs),
+                                       cmocka_unit_test(threads_share_an_array),
+                                       cmocka_unit_test(child_cannot_use_its_parents_device)};
     setenv("GPU_OFFLOAD_SMALL_PIECES", "1", 1);
     return cmocka_run_group_tests_name("loops.launch", tests, read_image, NULL);
 }

@@ -131,17 +131,16 @@ static void add_entry(struct ofl_text *out, const struct ofl_kernel *kernel)
 {
     unsigned number = 0;
     ofl_text_print(out, "OFL_HOST_ENTRY(%s, %s(", kernel->name, kernel->name);
-    for (; number < 3; number++) {
+    for (; number < 1 + 3 * kernel->index_count; number++) {
         ofl_text_print(out, "%sOFL_ARGUMENT(%u, long long)", number == 0 ? "" : ", ", number);
     }
-    for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
-        ofl_text_print(out, ", OFL_ARGUMENT(%u, %s%s *)", number++, array->written ? "" : "const ",
-                       ofl_c_type(array->type, array->kind));
-        for (unsigned dimension = 0; dimension < array->symbol->rank; dimension++) {
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        ofl_text_print(out, ", OFL_ARGUMENT(%u, void *)", number++);
+        for (unsigned dimension = 0; dimension < object->rank; dimension++) {
             ofl_text_print(out, ", OFL_ARGUMENT(%u, long long)", number++);
         }
     }
-    for (const struct ofl_kernel_variable *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
+    for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
         ofl_text_print(out, ", OFL_ARGUMENT(%u, %s)", number++, ofl_c_type(scalar->type, scalar->kind));
     }
     ofl_text_print(out, "))\n");
@@ -206,37 +205,49 @@ static void add_body(struct ofl_kernel_builder *builder, struct ofl_text *out)
     }
 }
 
+/* The indices of iteration ofl_trip; the first one is the fastest. */
+static void add_indices(struct ofl_kernel_builder *builder, struct ofl_text *out)
+{
+    const struct ofl_kernel *kernel = builder->kernel;
+    ofl_text_print(out, "        long long ofl_rest = ofl_trip;\n");
+    for (unsigned i = 0; i < kernel->index_count; i++) {
+        const char *type = ofl_c_type(OFL_TYPE_INTEGER, kernel->indices[i].kind);
+        const char *name = ofl_kernel_c_name(builder->arena, kernel->indices[i].index->ident.name->text);
+        ofl_text_print(out,
+                       "        const %s %s = (%s) (ofl_first%u + ofl_rest %% ofl_count%u * ofl_step%u);\n"
+                       "        ofl_rest /= ofl_count%u;\n"
+                       "        (void) %s;\n",
+                       type, name, type, i + 1, i + 1, i + 1, i + 1, name);
+    }
+}
+
 /* The function around the body, when its variables are known. */
 static const char *function_text(struct ofl_kernel_builder *builder, const char *body)
 {
     const struct ofl_kernel *kernel = builder->kernel;
     struct ofl_text out = {.arena = builder->arena};
-    const char *type = ofl_c_type(OFL_TYPE_INTEGER, kernel->index_kind);
     struct ofl_place place = ofl_place_of(builder->rewriter->sources, kernel->stmt->span.begin);
-    const char *index = ofl_kernel_c_name(builder->arena, builder->loop->indices->ident.name->text);
     ofl_text_print(&out, "/* %s:%u: %s */\n", place.file, place.line,
                    ofl_rewrite_flat(builder->rewriter, kernel->stmt->span));
-    ofl_text_print(&out, "OFL_KERNEL void %s(long long ofl_first, long long ofl_step, long long ofl_trips",
-                   kernel->name);
-    for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
-        ofl_text_print(&out, ",\n    %s%s *%s", array->written ? "" : "const ", ofl_c_type(array->type, array->kind),
-                       array->c_name);
-        for (unsigned dimension = 1; dimension <= array->symbol->rank; dimension++) {
-            ofl_text_print(&out, ", long long ofl_%s_%u", array->c_name, dimension);
+    ofl_text_print(&out, "OFL_KERNEL void %s(long long ofl_trips", kernel->name);
+    for (unsigned i = 1; i <= kernel->index_count; i++) {
+        ofl_text_print(&out, ", long long ofl_first%u, long long ofl_step%u, long long ofl_count%u", i, i, i);
+    }
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        ofl_text_print(&out, ",\n    void *%s", object->c_name);
+        for (unsigned dimension = 1; dimension <= object->rank; dimension++) {
+            ofl_text_print(&out, ", long long ofl_%s_%u", object->c_name, dimension);
         }
     }
-    for (const struct ofl_kernel_variable *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
+    for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
         ofl_text_print(&out, ",\n    %s %s", ofl_c_type(scalar->type, scalar->kind), scalar->c_name);
     }
     ofl_text_print(
-        &out,
-        ")\n{\n"
-        "    for (long long ofl_trip = (long long) blockIdx.x * blockDim.x + threadIdx.x; ofl_trip < ofl_trips;\n"
-        "         ofl_trip += (long long) gridDim.x * blockDim.x) {\n"
-        "        const %s %s = (%s) (ofl_first + ofl_trip * ofl_step);\n"
-        "        (void) %s;\n"
-        "%s    }\n}\n",
-        type, index, type, index, body);
+        &out, ")\n{\n"
+              "    for (long long ofl_trip = (long long) blockIdx.x * blockDim.x + threadIdx.x; ofl_trip < ofl_trips;\n"
+              "         ofl_trip += (long long) gridDim.x * blockDim.x) {\n");
+    add_indices(builder, &out);
+    ofl_text_print(&out, "%s    }\n}\n", body);
     return out.bytes;
 }
 
@@ -244,9 +255,7 @@ static const char *function_text(struct ofl_kernel_builder *builder, const char 
 static void check_header(struct ofl_kernel_builder *builder)
 {
     const struct ofl_loop *loop = builder->loop;
-    if (loop->indices->next != NULL) {
-        ofl_kernel_refuse(builder, loop->indices->next->span, "more than one index");
-    } else if (loop->condition != NULL) {
+    if (loop->condition != NULL) {
         ofl_kernel_refuse(builder, loop->condition->span, "a mask");
     }
     for (const struct ofl_locality *clause = loop->localities; clause != NULL; clause = clause->next) {
@@ -256,9 +265,8 @@ static void check_header(struct ofl_kernel_builder *builder)
     }
 }
 
-static void find_index_kind(struct ofl_kernel_builder *builder)
+static int index_kind(struct ofl_kernel_builder *builder, const struct ofl_index *index)
 {
-    const struct ofl_index *index = builder->loop->indices;
     const struct ofl_type_spec *type = builder->loop->index_type;
     int64_t kind = 0;
     if (type != NULL) {
@@ -278,7 +286,46 @@ static void find_index_kind(struct ofl_kernel_builder *builder)
         ofl_kernel_refuse(builder, index->span, "an index whose kind is not known in this file");
         kind = 4;
     }
-    builder->kernel->index_kind = (int)kind;
+    return (int)kind;
+}
+
+static void find_indices(struct ofl_kernel_builder *builder)
+{
+    struct ofl_kernel *kernel = builder->kernel;
+    for (const struct ofl_index *index = builder->loop->indices; index != NULL; index = index->next) {
+        kernel->index_count++;
+    }
+    kernel->indices = ofl_arena_alloc(builder->arena, kernel->index_count * sizeof *kernel->indices);
+    unsigned number = 0;
+    for (const struct ofl_index *index = builder->loop->indices; index != NULL; index = index->next) {
+        kernel->indices[number++] = (struct ofl_kernel_index){index, NULL, index_kind(builder, index)};
+    }
+}
+
+/* The variables as lowered.h has them. */
+static void give_parameters(struct ofl_kernel_builder *builder)
+{
+    struct ofl_kernel_object **object = &builder->kernel->objects;
+    struct ofl_kernel_scalar **scalar = &builder->kernel->scalars;
+    for (const struct ofl_kernel_variable *item = builder->arrays; item != NULL; item = item->next) {
+        *object = OFL_NEW(builder->arena, struct ofl_kernel_object);
+        **object = (struct ofl_kernel_object){.symbol = item->symbol,
+                                              .c_name = item->c_name,
+                                              .host = item->name->text,
+                                              .rank = item->symbol->rank,
+                                              .written = item->written,
+                                              .element_bytes = item->kind};
+        object = &(*object)->next;
+    }
+    for (const struct ofl_kernel_variable *item = builder->scalars; item != NULL; item = item->next) {
+        *scalar = OFL_NEW(builder->arena, struct ofl_kernel_scalar);
+        **scalar = (struct ofl_kernel_scalar){.symbol = item->symbol,
+                                              .c_name = item->c_name,
+                                              .host = item->name->text,
+                                              .type = item->type,
+                                              .kind = item->kind};
+        scalar = &(*scalar)->next;
+    }
 }
 
 /* `solve_line12`: where the loop is. */
@@ -303,13 +350,14 @@ struct ofl_kernel *ofl_kernel_make(struct ofl_rewriter *rewriter, const struct o
     builder.kernel->name = kernel_name(&builder);
     ofl_text_add(&body, "", 0);
     check_header(&builder);
-    find_index_kind(&builder);
+    find_indices(&builder);
     if (!builder.failed) {
         add_body(&builder, &body);
     }
     if (builder.failed) {
         return NULL;
     }
+    give_parameters(&builder);
     builder.kernel->text = function_text(&builder, body.bytes);
     return builder.kernel;
 }

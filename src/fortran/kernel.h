@@ -12,7 +12,7 @@
 #ifndef OFL_FORTRAN_KERNEL_H
 #define OFL_FORTRAN_KERNEL_H
 
-#include "fortran/rewrite.h"
+#include "fortran/launch.h"
 
 /* A variable that the kernel takes as a parameter. */
 struct ofl_kernel_variable {
@@ -25,39 +25,12 @@ struct ofl_kernel_variable {
     struct ofl_kernel_variable *next;
 };
 
-struct ofl_kernel {
-    const struct ofl_stmt *stmt;
-    const struct ofl_unit *unit;
-    const char *name;                    /* of the kernel's function */
-    unsigned number;                     /* in the file */
-    int index_kind;                      /* bytes */
-    struct ofl_kernel_variable *arrays;  /* in the order of the parameters */
-    struct ofl_kernel_variable *scalars; /* behind the arrays */
-    const char *text;                    /* the function */
-    struct ofl_kernel *next;
-};
-
 /* The kernel of a loop, or NULL after errors. */
 struct ofl_kernel *ofl_kernel_make(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt,
                                    const struct ofl_unit *unit);
 
-/* The C type of a Fortran type, or NULL if kernels do not know it. */
-const char *ofl_c_type(enum ofl_type_kind type, int kind);
-
 /* The whole source: what kernels need, the kernels, and for the CPU their entries. */
 const char *ofl_kernel_source(const struct ofl_kernel *kernels, struct ofl_arena *arena);
-
-/* The source's image for the device, in the arena (kernel_compile.c).  NULL after an error, which has been reported at
- * the loop that it is about. */
-const void *ofl_kernel_compile(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *source,
-                               bool cuda, bool fast, size_t *bytes);
-
-/* Puts a launch in the place of the loop, and the subroutine that makes it behind the file (kernel_launch.c).
- * `suffix` ends the names of what one file adds to the program, so that no other file adds the same. */
-void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix, bool cuda);
-
-/* Puts the image behind the file. */
-void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, const void *image, size_t bytes);
 
 /* ---- Between the files of the generator ---- */
 
@@ -67,6 +40,7 @@ struct ofl_kernel_builder {
     struct ofl_scope *scope;
     const struct ofl_loop *loop;
     struct ofl_kernel *kernel;
+    struct ofl_kernel_variable *arrays, *scalars; /* in the order of the parameters */
     bool failed;
 };
 

@@ -128,9 +128,19 @@ static struct ofl_c_value real_literal(struct ofl_kernel_builder *builder, const
 
 /* ---- Names and elements ---- */
 
+static int index_number(const struct ofl_kernel_builder *builder, const struct ofl_name *name)
+{
+    for (unsigned i = 0; i < builder->kernel->index_count; i++) {
+        if (builder->kernel->indices[i].index->ident.name == name) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
 static bool is_index(const struct ofl_kernel_builder *builder, const struct ofl_name *name)
 {
-    return builder->loop->indices->ident.name == name;
+    return index_number(builder, name) >= 0;
 }
 
 static struct ofl_c_value named_constant(struct ofl_kernel_builder *builder, const struct ofl_expr *expr,
@@ -150,7 +160,7 @@ struct ofl_kernel_variable *ofl_kernel_variable(struct ofl_kernel_builder *build
                                                 bool element, bool written)
 {
     const struct ofl_name *name = use->as.name.name;
-    struct ofl_kernel_variable **list = element ? &builder->kernel->arrays : &builder->kernel->scalars;
+    struct ofl_kernel_variable **list = element ? &builder->arrays : &builder->scalars;
     for (; *list != NULL; list = &(*list)->next) {
         if ((*list)->name == name) {
             (*list)->written |= written;
@@ -203,7 +213,7 @@ static struct ofl_c_value name_value(struct ofl_kernel_builder *builder, const s
 {
     const struct ofl_name *name = expr->as.name.name;
     if (is_index(builder, name)) {
-        return (struct ofl_c_value){OFL_TYPE_INTEGER, builder->kernel->index_kind,
+        return (struct ofl_c_value){OFL_TYPE_INTEGER, builder->kernel->indices[index_number(builder, name)].kind,
                                     ofl_kernel_c_name(builder->arena, name->text)};
     }
     const struct ofl_symbol *symbol = ofl_scope_find(builder->scope, name);
@@ -220,7 +230,7 @@ static struct ofl_c_value name_value(struct ofl_kernel_builder *builder, const s
     return (struct ofl_c_value){variable->type, variable->kind, variable->c_name};
 }
 
-/* `x[i * ofl_x_1 + j * ofl_x_2]`: strides are parameters, lower bounds are in the pointer. */
+/* `*(T *)((char *)x + i * ofl_x_1 + j * ofl_x_2)`: strides are parameters, lower bounds are in the pointer. */
 static struct ofl_c_value element_value(struct ofl_kernel_builder *builder, const struct ofl_expr *expr, bool written)
 {
     struct ofl_kernel_variable *array = ofl_kernel_variable(builder, expr->as.call.base, true, written);
@@ -229,7 +239,7 @@ static struct ofl_c_value element_value(struct ofl_kernel_builder *builder, cons
     if (array == NULL) {
         return nothing;
     }
-    ofl_text_print(&text, "%s[", array->c_name);
+    ofl_text_print(&text, "(*(%s *)((char *)%s + ", ofl_c_type(array->type, array->kind), array->c_name);
     for (const struct ofl_arg *arg = expr->as.call.args; arg != NULL; arg = arg->next) {
         if (arg->value == NULL || arg->keyword.name != NULL || arg->value->kind == OFL_EXPR_RANGE) {
             return ofl_kernel_refuse(builder, expr->span, "an array section");
@@ -249,7 +259,7 @@ static struct ofl_c_value element_value(struct ofl_kernel_builder *builder, cons
     if (dimension != array->symbol->rank) {
         return ofl_kernel_refuse(builder, expr->span, "a wrong number of subscripts");
     }
-    ofl_text_print(&text, "]");
+    ofl_text_print(&text, "))");
     return (struct ofl_c_value){array->type, array->kind, text.bytes};
 }
 

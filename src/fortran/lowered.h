@@ -4,18 +4,16 @@
  * kernel's parameters in exactly this order:
  *
  *     long long trips                         iterations of all indices together (the product); at least 1
- *     long long first, step, count            for each index, in the order of the header; the first index is the fastest
- *     T *object                               for each of `objects`: the address of the element with all subscripts 0
- *                                             in the device's copy (it need not exist); of a scalar, its own
- *       long long stride                        for each of its dimensions: bytes between two neighbours
- *       long long lower, extent                 for each of its dimensions, if `bounds`
- *     T value                                 for each of `scalars`
- *     unsigned char *selected                 if `mask_kernel`: one byte for each iteration, in the order of the trips
- *     T *partials                             for each of `reductions`
- *     long long partial_count                 if there are reductions
- *     long long *status                       if `status`: OFL_STATUS_WORDS words, zero before the launch
- *     char *workspace                         if `workspace`: thread t of the grid (blockIdx.x * blockDim.x + threadIdx.x)
- *     long long workspace_bytes                 owns the bytes from workspace + t * workspace_bytes; a multiple of 16
+ *     long long first, step, count            for each index, in the order of the header; the first index is the
+ * fastest T *object                               for each of `objects`: the address of the element with all subscripts
+ * 0 in the device's copy (it need not exist); of a scalar, its own long long stride                        for each of
+ * its dimensions: bytes between two neighbours long long lower, extent                 for each of its dimensions, if
+ * `bounds` T value                                 for each of `scalars` unsigned char *selected                 if
+ * `mask_kernel`: one byte for each iteration, in the order of the trips T *partials                             for
+ * each of `reductions` long long partial_count                 if there are reductions long long *status if `status`:
+ * OFL_STATUS_WORDS words (<gpu-offload/loops.h>), zero before the launch char *workspace                         if
+ * `workspace`: thread t of the grid (blockIdx.x * blockDim.x + threadIdx.x) long long workspace_bytes owns the bytes
+ * from workspace + t * workspace_bytes; a multiple of 16
  *
  * The order of launches: if `mask_kernel`, NAME_mask with the same parameters; NAME; if there are reductions,
  * NAME_combine as often as needed (see struct ofl_kernel_reduction).
@@ -27,6 +25,8 @@
 #define OFL_FORTRAN_LOWERED_H
 
 #include "fortran/rewrite.h"
+
+#include <gpu-offload/loops.h> /* OFL_STATUS_*, OFL_WORKSPACE_BYTES */
 
 /* One index of the header.  The launch evaluates its limits once, in its kind. */
 struct ofl_kernel_index {
@@ -44,10 +44,10 @@ struct ofl_kernel_object {
      * module or common block that only a called procedure sees): the launch reaches it through the symbol. */
     const char *host;
     unsigned rank;
-    bool written;        /* else it is only read */
-    bool bounds;         /* takes lower bounds and extents */
-    bool optional;       /* a dummy argument that may be absent */
-    bool may_be_missing; /* the body asks whether it is allocated or associated: no error if it is not */
+    bool written;          /* else it is only read */
+    bool bounds;           /* takes lower bounds and extents */
+    bool optional;         /* a dummy argument that may be absent */
+    bool may_be_missing;   /* the body asks whether it is allocated or associated: no error if it is not */
     int64_t element_bytes; /* 0: a character of run-time length, len(host) bytes */
     /* A derived type: an element's component that can be passed in place of the elements (type(*) refuses types with
      * type-bound procedures), "n" or "sub%v(1)", and where it lies in the element; NULL: pass the object itself.
@@ -123,24 +123,6 @@ struct ofl_kernel {
     const char *entries; /* what calls its kernels on the CPU */
     struct ofl_kernel *next;
 };
-
-/* The words of `status` after a launch.  Of several iterations that end the program, the one with the lowest trip
- * number is there: the one that ends it on the CPU.  If OFL_STATUS_WORKSPACE is larger than workspace_bytes, the
- * launch has no result: it is done again, from the same data, with that many bytes for each thread. */
-enum {
-    OFL_STATUS_STOPPED,   /* 1: an iteration came to error stop */
-    OFL_STATUS_TRIP,      /* which */
-    OFL_STATUS_CODE,      /* the stop code, 1 where it is a text or there is none */
-    OFL_STATUS_KIND,      /* 0 no stop code, 1 an integer, 2 a text */
-    OFL_STATUS_LENGTH,    /* of the text */
-    OFL_STATUS_QUIET,     /* 1: nothing is written */
-    OFL_STATUS_WORKSPACE, /* bytes that a thread would have needed */
-    OFL_STATUS_LOCK,
-    OFL_STATUS_TEXT, /* the text, 8 bytes a word */
-    OFL_STATUS_WORDS = OFL_STATUS_TEXT + 64
-};
-
-enum { OFL_WORKSPACE_BYTES = 4096 };
 
 /* The kernel of a loop, or NULL after errors. */
 struct ofl_kernel *ofl_lower_loop(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt,

@@ -412,8 +412,9 @@ struct ofl_value ofl_lower_transformational(struct ofl_lower *l, const struct of
         return lower_dot(l, expr, meaning);
     case OFL_INTRINSIC_TRIM:
     case OFL_INTRINSIC_REPEAT: {
-        struct ofl_value args[2] = {ofl_lower_value(l, call->args[0]), {0}};
+        struct ofl_value args[2] = {{.x = NULL}};
         bool done;
+        args[0] = ofl_lower_value(l, call->args[0]);
         if (call->arg_count > 1) {
             args[1] = ofl_lower_value(l, call->args[1]);
         }

@@ -7,10 +7,10 @@ static void print_field(struct ofl_text *out, const struct ofl_k_var *var)
 }
 
 /* What calls a kernel on the CPU: its parameters out of a list of pointers. */
-static void print_entry(struct ofl_text *out, const struct ofl_k_function *kernel, bool exits)
+static void print_entry(struct ofl_text *out, const struct ofl_k_function *kernel)
 {
     unsigned number = 0;
-    ofl_text_print(out, "%s(%s, %s(", exits ? "OFL_HOST_ENTRY_EXIT" : "OFL_HOST_ENTRY", kernel->name, kernel->name);
+    ofl_text_print(out, "OFL_HOST_ENTRY(%s, %s(", kernel->name, kernel->name);
     for (const struct ofl_k_var *var = kernel->parameters; var != NULL; var = var->next, number++) {
         ofl_text_print(out, "%sOFL_ARGUMENT(%u, %s)", number == 0 ? "" : ", ", number, ofl_k_type_text(var->type));
     }
@@ -44,11 +44,11 @@ void ofl_kernel_text(struct ofl_lower *l, struct ofl_k_function *const *kernels,
     }
     for (unsigned i = 0; i < count; i++) {
         ofl_k_print(kernels[i], name, &out);
-        print_entry(&entries, kernels[i], l->kernel->status);
+        print_entry(&entries, kernels[i]);
     }
     if (combine != NULL) {
         ofl_k_print(combine, NULL, &out);
-        print_entry(&entries, combine, false);
+        print_entry(&entries, combine);
     }
     l->kernel->text = out.bytes;
     l->kernel->entries = entries.bytes;

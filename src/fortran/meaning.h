@@ -126,6 +126,10 @@ struct ofl_procedure {
     struct ofl_dummy *dummies;
     unsigned dummy_count;
     struct ofl_symbol *result; /* a function's result variable; NULL: intrinsic, or without explicit interface */
+
+    struct ofl_reference *references; /* private to meaning_reach.c, as the next two */
+    bool walked;
+    unsigned mark;
 };
 
 /* The procedure that a symbol stands for (FUNCTION, SUBROUTINE, PROCEDURE; a procedure pointer's or a dummy
@@ -267,6 +271,10 @@ void ofl_visit_block(struct ofl_modules *modules, const struct ofl_unit *unit, c
                      const struct ofl_visitor *visitor);
 void ofl_visit_stmt(struct ofl_modules *modules, const struct ofl_unit *unit, struct ofl_stmt *stmt,
                     const struct ofl_visitor *visitor);
+
+/* The same for what a statement evaluates itself, without the statements below it. */
+void ofl_visit_own(struct ofl_modules *modules, struct ofl_scope *scope, struct ofl_stmt *stmt,
+                   const struct ofl_visitor *visitor);
 
 /* Of one expression and all below it. */
 void ofl_visit_expr(struct ofl_modules *modules, struct ofl_scope *scope, const struct ofl_expr *expr,

@@ -89,6 +89,7 @@ struct ofl_symbol {
     struct ofl_stmt *generic;        /* the first interface block of this name; a TYPE may have one too */
     bool equivalenced;
     const struct ofl_name *cray_pointer; /* Cray pointee: a symbol that has no storage of its own */
+    struct ofl_symbol *next_type;        /* of all derived types: modules->types */
     struct ofl_symbol *next;             /* in the scope, in order of declaration */
     struct ofl_symbol *chain;            /* private: hash chain */
     bool narrowed;   /* associate name in an arm of select type or rank: type or rank is the arm's */
@@ -133,6 +134,7 @@ struct ofl_modules {
     struct ofl_symbol *intrinsic;                                       /* intrinsic modules, made when first used */
     int default_integer, default_real, default_double, default_logical; /* kinds: -fdefault-integer-8 and the like */
     bool backslash;                                                     /* -fbackslash */
+    struct ofl_symbol *types; /* all derived types, linked through next_type */
     struct ofl_scope *global; /* external procedures whose bodies are at hand; NULL if there are none */
 
     /* Private to meaning.c. */
@@ -141,6 +143,7 @@ struct ofl_modules {
     unsigned binding;    /* of implied do loops whose index has a value */
     unsigned iterations; /* of implied do loops, counted down from the top so that they are no generation's number */
     struct ofl_intrinsic_procedure *intrinsics;
+    unsigned marking;   /* number of the last search for what is reached */
     unsigned gathering; /* number of the last search for generics */
 };
 

@@ -220,6 +220,10 @@ static void derived_type(struct ofl_scope_builder *builder, struct ofl_scope *sc
         struct ofl_symbol *symbol = symbol_of(builder, scope, &stmt->as.type_def.name);
         symbol->class = OFL_SYMBOL_TYPE; /* a generic of the same name is its constructor */
         symbol->storage = OFL_STORAGE_NONE;
+        if (symbol->definition == NULL) {
+            symbol->next_type = builder->modules->types;
+            builder->modules->types = symbol;
+        }
         symbol->definition = stmt;
         for (const struct ofl_attr *attr = stmt->as.type_def.attrs; attr != NULL; attr = attr->next) {
             symbol->attrs |= (uint64_t)1 << attr->kind;

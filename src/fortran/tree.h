@@ -579,6 +579,7 @@ struct ofl_file {
 /* ---- Helpers (tree.c, dump.c) ----------------------------------------------------------------------------------- */
 
 /* Calls `visit` for a block's statements and all below, in source order; false from it skips what is below. */
+void ofl_walk_stmt(struct ofl_stmt *stmt, bool (*visit)(struct ofl_stmt *stmt, void *context), void *context);
 void ofl_walk_stmts(const struct ofl_block *block, bool (*visit)(struct ofl_stmt *stmt, void *context), void *context);
 
 /* The value of a character literal: quotes removed, doubled quotes halved, escapes of -fbackslash replaced.

@@ -2,7 +2,7 @@
 #include "fortran/translate.h"
 #include "fortran/diagnostic.h"
 #include "fortran/driver_process.h"
-#include "fortran/kernel.h"
+#include "fortran/launch.h"
 #include "fortran/loop_check.h"
 #include "fortran/rewrite.h"
 #include "fortran/scope.h"
@@ -202,7 +202,7 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
 {
     const struct ofl_fc_command *command = translation->command;
     bool cuda = command->device == OFL_FC_CUDA;
-    const char *source = ofl_kernel_source(kernels, translation->translator->arena);
+    const char *source = ofl_lowered_source(kernels, translation->translator->arena);
     size_t bytes = 0;
     if (command->show_kernels) {
         for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
@@ -247,7 +247,7 @@ static struct ofl_kernel *lower(struct translation *translation, const struct pa
         return NULL;
     }
     drop_directives(translation, loop);
-    return ofl_kernel_make(&translation->rewriter, loop->stmt, loop->unit);
+    return ofl_lower_loop(&translation->rewriter, loop->stmt, loop->unit);
 }
 
 /* What is said of a construct that the loop reaches through calls, so that each loop has a message of its own. */

@@ -439,6 +439,7 @@ struct ofl_translation ofl_translate(struct ofl_translator *translator, const st
         ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
         return (struct ofl_translation){.result = OFL_TRANSLATE_UNCHANGED};
     }
+    translation.diagnostics.limit += (unsigned)translation.count; /* each loop may have its message */
     if (translation.diagnostics.errors == 0) {
         ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
         ofl_rewrite_start(&translation.rewriter, translation.file, &translator->sources, translator->modules,

@@ -17,6 +17,7 @@ enum { MAX_COMMAND_BYTES = 100000 };
 /* An input and what became of it. */
 struct job {
     const struct ofl_fc_item *input;
+    bool modules; /* it may define some */
     bool changed;
     bool launches;      /* it calls the run-time library */
     const char *path;   /* what the host compiler reads */
@@ -28,6 +29,8 @@ struct driver {
     struct ofl_arena *arena;
     struct job *jobs; /* one for each Fortran input, in order */
     size_t job_count;
+    struct ofl_translator translator;
+    bool learns; /* a file without loops is read for its modules */
 };
 
 /* ---- Building host commands ---- */
@@ -233,7 +236,8 @@ static int pass_on(const struct driver *driver)
     if (!add_library(driver, &words)) {
         return 1;
     }
-    return bytes > MAX_COMMAND_BYTES ? run_host(driver, &words) : ofl_exec(&words);
+    return bytes > MAX_COMMAND_BYTES || driver->translator.files.notes != NULL ? run_host(driver, &words)
+                                                                               : ofl_exec(&words);
 }
 
 /* ---- Translating ---- */
@@ -351,18 +355,28 @@ static void add_host_includes(struct driver *driver)
     }
 }
 
-/* Translates the inputs that may hold parallel loops; the status of the command so far. */
-static int translate_all(struct driver *driver, const bool *wanted)
+/* Whether a file without loops is read for its modules' information files.  Without a device, not if that takes a run
+ * of the preprocessor. */
+static bool learns(const struct driver *driver, const struct job *job)
 {
-    struct ofl_translator translator;
+    return job->modules && (driver->command.device != OFL_FC_NO_DEVICE || !job->input->preprocess);
+}
+
+/* Translates the inputs that may hold parallel loops; the status of the command so far. */
+static int translate_all(struct driver *driver, const bool *wanted, bool any)
+{
+    struct ofl_translator *translator = &driver->translator;
     int status = 0;
-    add_host_includes(driver);
-    ofl_translator_start(&translator, &driver->command, driver->arena);
+    if (any) {
+        add_host_includes(driver);
+    }
+    ofl_translator_start(translator, &driver->command, driver->arena);
     for (size_t i = 0; i < driver->job_count; i++) {
         struct job *job = &driver->jobs[i];
         const char *preprocessed = NULL;
         int step = 0;
-        bool learn = !wanted[i] && driver->command.device != OFL_FC_NO_DEVICE && i + 1 < driver->job_count;
+        bool behind = any && driver->command.device != OFL_FC_NO_DEVICE && i + 1 < driver->job_count;
+        bool learn = !wanted[i] && (behind || learns(driver, job));
         if (!wanted[i] &&
             (!learn || (job->input->name == job->input->argument && access(job->input->argument, R_OK) != 0))) {
             continue;
@@ -372,10 +386,10 @@ static int translate_all(struct driver *driver, const bool *wanted)
             continue;
         }
         if (learn) {
-            ofl_translator_learn(&translator, job->input, preprocessed);
+            ofl_translator_learn(translator, job->input, preprocessed);
             continue;
         }
-        struct ofl_translation translation = ofl_translate(&translator, job->input, preprocessed);
+        struct ofl_translation translation = ofl_translate(translator, job->input, preprocessed);
         if (translation.result == OFL_TRANSLATE_FAILED ||
             (translation.result == OFL_TRANSLATE_CHANGED && !save_translated(driver, job, &translation))) {
             status = 1;
@@ -476,6 +490,9 @@ static bool make_jobs(struct driver *driver, bool **wanted, bool *any)
         driver->jobs[driver->job_count] = (struct job){.input = item, .path = item->argument};
         scan.seen_count = 0;
         (*wanted)[driver->job_count] = may_have_loops(&scan, item, &readable) || (defined && item->preprocess);
+        struct job *job = &driver->jobs[driver->job_count];
+        job->modules = strcmp(item->argument, "-") != 0 && ofl_scan_modules(driver->arena, item->argument);
+        driver->learns |= learns(driver, job);
         *any |= (*wanted)[driver->job_count++];
     }
     return readable;
@@ -506,13 +523,16 @@ int ofl_fortran_main(int argc, char **argv)
     if (!make_jobs(&driver, &wanted, &any)) {
         goto out;
     }
-    if (!any) {
+    if (!any && !driver.learns) {
         status = pass_on(&driver);
         goto out;
     }
-    status = translate_all(&driver, wanted);
+    status = translate_all(&driver, wanted, any);
     if (status == 0) {
         status = compile(&driver);
+    }
+    if (status == 0 && !ofl_module_files_write(&driver.translator.files)) {
+        status = 1;
     }
 out:
     ofl_scratch_close();

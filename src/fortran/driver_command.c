@@ -455,6 +455,15 @@ static void read_host_words(struct ofl_fc_command *command)
     }
 }
 
+const char *ofl_fc_module_folder(const struct ofl_fc_command *command)
+{
+    const char *folder = NULL;
+    for (size_t i = 0; i < command->item_count; i++) {
+        folder = command->items[i].class == OFL_FC_MODULE_PATH ? command->items[i].argument : folder;
+    }
+    return folder;
+}
+
 bool ofl_fc_host_is_flang(const struct ofl_fc_command *command)
 {
     const char *slash = strrchr(command->host.items[0], '/');

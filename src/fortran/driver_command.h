@@ -100,6 +100,9 @@ struct ofl_fc_command {
 /* Reads the words behind `gpu-offload fc`.  False after an error, which it has printed. */
 bool ofl_fc_command_read(struct ofl_fc_command *command, struct ofl_arena *arena, int argc, char **argv);
 
+/* Where .mod files are written: the argument of the last -J; NULL without. */
+const char *ofl_fc_module_folder(const struct ofl_fc_command *command);
+
 bool ofl_fc_host_is_flang(const struct ofl_fc_command *command);
 
 /* The driver's own options, on standard output. */

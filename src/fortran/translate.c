@@ -47,6 +47,10 @@ void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc
     translator->modules->default_integer = translator->modules->default_logical = command->default_integer;
     translator->modules->default_real = command->default_real;
     translator->modules->default_double = command->default_double;
+    translator->modules->backslash = command->parse.backslash;
+    ofl_module_files_start(&translator->files, translator->modules, &translator->sources, arena,
+                           ofl_fc_module_folder(command), command->parse.include_paths,
+                           command->parse.include_path_count);
 }
 
 /* ---- Finding the loops ---- */
@@ -417,6 +421,9 @@ void ofl_translator_learn(struct ofl_translator *translator, const struct ofl_fc
         options.form = input->form;
         ofl_diag_start(&dropped, &translator->sources, translator->arena);
         struct ofl_file *file = ofl_parse(source, &options, &translator->sources, &dropped);
+        if (dropped.errors == 0) {
+            ofl_module_files_note(&translator->files, file, &options);
+        }
         ofl_scopes_build(file, translator->modules, &dropped);
     }
 }
@@ -434,6 +441,9 @@ struct ofl_translation ofl_translate(struct ofl_translator *translator, const st
     ofl_diag_start(&translation.diagnostics, &translator->sources, translator->arena);
     translation.file = ofl_parse(source, &translation.options, &translator->sources, &translation.diagnostics);
     find_loops(&translation, translation.file->units);
+    if (translation.diagnostics.errors == 0) {
+        ofl_module_files_note(&translator->files, translation.file, &translation.options);
+    }
     if (translation.count == 0 && !translation.hidden) {
         /* What was found in the text is none of our business. */
         ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);

@@ -51,6 +51,9 @@ struct ofl_coverage {
     bool unread;            /* what the object held before is not looked at */
 };
 
+/* What --gpu-report says about the loop. */
+const char *ofl_launch_report(const struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel);
+
 struct ofl_coverage ofl_kernel_coverage(const struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel,
                                         const struct ofl_kernel_object *object);
 #endif

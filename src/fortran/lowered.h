@@ -1,19 +1,24 @@
+// clang-format off
 /* What lowering gives to the launch: a kernel, what it takes, and what the host has to do around it.
  *
  * Entry point: ofl_lower_loop, for one outermost do concurrent.  The launch (kernel_launch.c, src/loops) passes the
  * kernel's parameters in exactly this order:
  *
  *     long long trips                         iterations of all indices together (the product); at least 1
- *     long long first, step, count            for each index, in the order of the header; the first index is the
- * fastest T *object                               for each of `objects`: the address of the element with all subscripts
- * 0 in the device's copy (it need not exist); of a scalar, its own long long stride                        for each of
- * its dimensions: bytes between two neighbours long long lower, extent                 for each of its dimensions, if
- * `bounds` T value                                 for each of `scalars` unsigned char *selected                 if
- * `mask_kernel`: one byte for each iteration, in the order of the trips T *partials                             for
- * each of `reductions` long long partial_count                 if there are reductions long long *status if `status`:
- * OFL_STATUS_WORDS words (<gpu-offload/loops.h>), zero before the launch char *workspace                         if
- * `workspace`: thread t of the grid (blockIdx.x * blockDim.x + threadIdx.x) long long workspace_bytes owns the bytes
- * from workspace + t * workspace_bytes; a multiple of 16
+ *     long long first, step, count            for each index, in the order of the header; the first index is the fastest
+ *     T *object                               for each of `objects`: the address of the element with all subscripts 0
+ *                                             in the device's copy (it need not exist); of a scalar, its own
+ *       long long stride                        for each of its dimensions: bytes between two neighbours
+ *       long long lower, extent                 for each of its dimensions, if `bounds`
+ *     T value                                 for each of `scalars`
+ *     unsigned char *selected                 if `mask_kernel`: one byte for each iteration, in the order of the trips
+ *     T *partials                             for each of `reductions`
+ *     long long partial_count                 if there are reductions
+ *     long long *status                       if `status`: OFL_STATUS_WORDS words (<gpu-offload/loops.h>), zero before
+ *                                             the launch
+ *     char *workspace                         if `workspace`: thread t of the grid (blockIdx.x * blockDim.x +
+ *     long long workspace_bytes                 threadIdx.x) owns the bytes from workspace + t * workspace_bytes; a
+ *                                               multiple of 16
  *
  * The order of launches: if `mask_kernel`, NAME_mask with the same parameters; NAME; if there are reductions,
  * NAME_combine as often as needed (see struct ofl_kernel_reduction).
@@ -21,6 +26,7 @@
  * An address is 0 where an optional argument is absent or an object that `may_be_missing` does not exist.
  *
  * The text compiles with NVRTC and, with <gpu-offload/host_kernel.h>, with a C compiler. */
+// clang-format on
 #ifndef OFL_FORTRAN_LOWERED_H
 #define OFL_FORTRAN_LOWERED_H
 
@@ -120,6 +126,7 @@ struct ofl_kernel {
     bool status;      /* it may end the program, or run out of workspace */
     bool workspace;   /* it needs memory whose size is known at run time only: begin with OFL_WORKSPACE_BYTES */
     const char *text; /* the functions, constants and kernels of this loop */
+    const char *entries; /* what calls its kernels on the CPU */
     struct ofl_kernel *next;
 };
 

@@ -2,7 +2,7 @@
 #include "fortran/translate.h"
 #include "fortran/diagnostic.h"
 #include "fortran/driver_process.h"
-#include "fortran/kernel.h"
+#include "fortran/launch.h"
 #include "fortran/loop_check.h"
 #include "fortran/rewrite.h"
 #include "fortran/scope.h"
@@ -168,7 +168,7 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
 {
     const struct ofl_fc_command *command = translation->command;
     bool cuda = command->device == OFL_FC_CUDA;
-    const char *source = ofl_kernel_source(kernels, translation->translator->arena);
+    const char *source = ofl_lowered_source(kernels, translation->translator->arena);
     size_t bytes = 0;
     if (command->show_kernels) {
         for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
@@ -211,7 +211,7 @@ static void decide_all(struct translation *translation)
             index = next_outside(translation, index);
         } else if (blocker.what == NULL) {
             drop_directives(translation, loop);
-            *last = ofl_kernel_make(&translation->rewriter, loop->stmt, loop->unit);
+            *last = ofl_lower_loop(&translation->rewriter, loop->stmt, loop->unit);
             last = *last == NULL ? last : &(*last)->next;
             index = next_outside(translation, index);
         } else if (translation->command->fallback || translation->command->show_kernels) {

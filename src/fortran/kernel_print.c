@@ -51,7 +51,10 @@ static void print_integer(struct printer *printer, enum ofl_k_type type, int64_t
                        value);
         break;
     case OFL_K_I4:
-        ofl_text_print(printer->out, value == INT32_MIN ? "(-2147483647 - 1)" : value < 0 ? "(%" PRId64 ")" : "%" PRId64,
+        ofl_text_print(printer->out,
+                       value == INT32_MIN ? "(-2147483647 - 1)"
+                       : value < 0        ? "(%" PRId64 ")"
+                                          : "%" PRId64,
                        value);
         break;
     default:

@@ -20,8 +20,8 @@ struct ofl_device_times {
  * --device none, OFL_FORKED in a child of the process that had started it.  Any thread. */
 enum ofl_reason ofl_device_start(void);
 
-/* The backend that the setting `auto` means in this process: "cuda" unless somebody says otherwise before the first
- * start.  `backend` is not copied. */
+/* The backend that the setting `auto` means in this process: "cuda" unless somebody says otherwise before a device is
+ * started.  After a start of another backend that failed, there may be one more.  `backend` is not copied. */
 void ofl_device_prefer(const char *backend);
 
 /* OFL_OK while a started device is usable; else why not (OFL_NOT_STARTED before the first start).

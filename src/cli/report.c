@@ -74,7 +74,8 @@ static void add(struct sum *sum, const struct ofl_trace_record *record, double r
     sum->bytes_in += (double)record->bytes_in;
     sum->bytes_out += (double)record->bytes_out;
     sum->bytes_repeated += repeated;
-    if (predicted > 0 && isfinite(predicted) && seconds > 0) {
+    bool failed = (record->flags & OFL_TRACE_FAILED) != 0; /* it ended early */
+    if (predicted > 0 && isfinite(predicted) && seconds > 0 && !failed) {
         sum->error += fabs(log(seconds / predicted));
         sum->predicted++;
     }

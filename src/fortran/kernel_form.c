@@ -1,7 +1,7 @@
 /* Making the kernel form; see kernel_form.h.
  *
- * Nothing is checked here: the validator does that.  What is folded is integer arithmetic on constants, so that what the
- * printer shows can be read. */
+ * Nothing is checked here: the validator does that.  What is folded is integer arithmetic on constants, so that what
+ * the printer shows can be read. */
 #include "fortran/kernel_form.h"
 
 #include <stdarg.h>
@@ -11,12 +11,10 @@ static const struct {
     const char *text, *suffix;
     int bytes;
 } types[] = {
-    [OFL_K_VOID] = {"void", "", 0},           [OFL_K_I1] = {"signed char", "i1", 1},
-    [OFL_K_I2] = {"short", "i2", 2},          [OFL_K_I4] = {"int", "i4", 4},
-    [OFL_K_I8] = {"long long", "i8", 8},      [OFL_K_R4] = {"float", "r4", 4},
-    [OFL_K_R8] = {"double", "r8", 8},         [OFL_K_C4] = {"ofl_c4", "c4", 8},
-    [OFL_K_C8] = {"ofl_c8", "c8", 16},        [OFL_K_BOOL] = {"bool", "bool", 0},
-    [OFL_K_ADDRESS] = {"char *", "address", 8},
+    [OFL_K_VOID] = {"void", "", 0},     [OFL_K_I1] = {"signed char", "i1", 1},      [OFL_K_I2] = {"short", "i2", 2},
+    [OFL_K_I4] = {"int", "i4", 4},      [OFL_K_I8] = {"long long", "i8", 8},        [OFL_K_R4] = {"float", "r4", 4},
+    [OFL_K_R8] = {"double", "r8", 8},   [OFL_K_C4] = {"ofl_c4", "c4", 8},           [OFL_K_C8] = {"ofl_c8", "c8", 16},
+    [OFL_K_BOOL] = {"bool", "bool", 0}, [OFL_K_ADDRESS] = {"char *", "address", 8},
 };
 
 bool ofl_k_is_integer(enum ofl_k_type type)

@@ -1,8 +1,8 @@
 /* Whether a function of the kernel form is well formed; see kernel_form.h.
  *
  * Entry point: ofl_k_validate.  What does not hold is a fault of lowering or of a pass, never of the user's program.
- * It looks at types of operands, at who declares the variables that are used, at assignments to what cannot be assigned,
- * and at where leaving statements and labels lead. */
+ * It looks at types of operands, at who declares the variables that are used, at assignments to what cannot be
+ * assigned, and at where leaving statements and labels lead. */
 #include "fortran/kernel_form.h"
 
 #include <stdarg.h>
@@ -57,10 +57,9 @@ static bool is_in(const struct ofl_k_var *list, const struct ofl_k_var *var)
 
 static void check_var(struct validator *validator, const struct ofl_k_var *var)
 {
-    bool own = var != NULL && (var->storage == OFL_K_LOCAL ? is_in(validator->function->variables, var)
-                               : var->storage == OFL_K_PARAMETER
-                                   ? is_in(validator->function->parameters, var)
-                                   : true); /* of the kernel, or a table */
+    bool own = var != NULL && (var->storage == OFL_K_LOCAL       ? is_in(validator->function->variables, var)
+                               : var->storage == OFL_K_PARAMETER ? is_in(validator->function->parameters, var)
+                                                                 : true); /* of the kernel, or a table */
     if (!own) {
         wrong(validator, "'%s' is not a variable of this function", var == NULL ? "(none)" : var->name);
     }
@@ -179,8 +178,7 @@ static void check_expr(struct validator *validator, const struct ofl_k_expr *exp
         check_call(validator, expr);
     }
     if (validator->why == NULL && !rule_holds(expr)) {
-        wrong(validator, "the types of %s do not fit: %s", ops[expr->op].name,
-              ofl_k_expr_text(expr, validator->arena));
+        wrong(validator, "the types of %s do not fit: %s", ops[expr->op].name, ofl_k_expr_text(expr, validator->arena));
     }
 }
 

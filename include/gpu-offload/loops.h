@@ -40,8 +40,9 @@ void ofl_loops_index(int64_t *loop, const int64_t *first, const int64_t *last, c
 
 /* How an object is taken, added up. */
 enum {
-    OFL_LOOPS_BOUNDS = 1, /* the kernel takes its bounds */
-    OFL_LOOPS_UNREAD = 2  /* the kernel does not read what it had before */
+    OFL_LOOPS_BOUNDS = 1,  /* the kernel takes its bounds */
+    OFL_LOOPS_UNREAD = 2,  /* the kernel does not read what it had before */
+    OFL_LOOPS_READABLE = 4 /* it may be smaller than described: it ends where memory cannot be read any more */
 };
 
 /* An object of any rank and strides that the kernel only reads, or also writes.  Its elements are `element_bytes`

@@ -22,15 +22,17 @@ struct hidden {
     const char *name; /* of the subroutine */
 };
 
+/* What a submodule has, no other unit can use. */
 static bool is_private(const struct ofl_symbol *symbol)
 {
-    return OFL_HAS(symbol, PRIVATE) || (symbol->scope->default_private && !OFL_HAS(symbol, PUBLIC));
+    return symbol->scope->unit->kind == OFL_UNIT_SUBMODULE || OFL_HAS(symbol, PRIVATE) ||
+           (symbol->scope->default_private && !OFL_HAS(symbol, PUBLIC));
 }
 
 static const struct ofl_unit *module_of(const struct ofl_symbol *symbol)
 {
     const struct ofl_unit *unit = symbol->scope->unit;
-    return unit != NULL && unit->kind == OFL_UNIT_MODULE ? unit : NULL;
+    return unit != NULL && (unit->kind == OFL_UNIT_MODULE || unit->kind == OFL_UNIT_SUBMODULE) ? unit : NULL;
 }
 
 static bool is_in_file(const struct ofl_rewriter *rewriter, const struct ofl_unit *module)

@@ -114,11 +114,13 @@ static const char *actual(const struct place *place, const struct ofl_kernel_obj
     struct ofl_arena *arena = place->rewriter->arena;
     struct ofl_text text = {.arena = arena};
     ofl_text_print(&text, "%s", object->host);
-    if (object->last_upper != NULL) {
+    bool certain;
+    if (ofl_is_assumed_size(object)) {
         for (unsigned dimension = 1; dimension < object->rank; dimension++) {
             ofl_text_print(&text, "%s:", dimension == 1 ? "(" : ", ");
         }
-        ofl_text_print(&text, "%s:%s)", object->rank == 1 ? "(" : ", ", object->last_upper);
+        const char *upper = ofl_kernel_last_upper(place->rewriter, place->kernel, object, &certain);
+        ofl_text_print(&text, "%s:%s)", object->rank == 1 ? "(" : ", ", upper == NULL ? "" : upper);
     }
     if (object->leaf != NULL) {
         ofl_text_print(&text, "%%%s", object->leaf);

@@ -226,7 +226,7 @@ static void add_hidden_interfaces(struct ofl_lines *lines, const struct ofl_kern
     }
 }
 
-static void add_object(struct ofl_lines *lines, const struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel,
+static void add_object(struct ofl_lines *lines, struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel,
                        const char *suffix, const struct ofl_kernel_object *object, unsigned number)
 {
     struct ofl_arena *arena = lines->arena;
@@ -236,6 +236,10 @@ static void add_object(struct ofl_lines *lines, const struct ofl_rewriter *rewri
     }
     struct ofl_coverage coverage = ofl_kernel_coverage(rewriter, kernel, object);
     int form = (object->bounds ? OFL_LOOPS_BOUNDS : 0) | (coverage.unread ? OFL_LOOPS_UNREAD : 0);
+    bool certain = true;
+    if (ofl_is_assumed_size(object) && ofl_kernel_last_upper(rewriter, kernel, object, &certain) != NULL && !certain) {
+        form |= OFL_LOOPS_READABLE;
+    }
     const char *lower = object->rank > 0 ? ofl_arena_format(arena, "b%u", number) : "[0_8]";
     const char *bytes = object->element_bytes > 0 ? ofl_arena_format(arena, "%" PRId64 "_8", object->element_bytes)
                                                   : ofl_arena_format(arena, "e%u", number);

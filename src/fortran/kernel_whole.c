@@ -317,3 +317,20 @@ struct ofl_coverage ofl_kernel_coverage(const struct ofl_rewriter *rewriter, con
     }
     return coverage;
 }
+
+const char *ofl_launch_report(const struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel)
+{
+    struct ofl_text text = {.arena = rewriter->arena};
+    bool any = false;
+    ofl_text_print(&text, "offloaded: kernel %s", kernel->name);
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        if (object->written) {
+            struct ofl_coverage coverage = ofl_kernel_coverage(rewriter, kernel, object);
+            ofl_text_print(&text, "%s%s %s", any ? ", " : "; copies back ",
+                           object->host != NULL ? object->host : object->c_name,
+                           coverage.whole ? "as a whole" : "where it changed");
+            any = true;
+        }
+    }
+    return text.bytes;
+}

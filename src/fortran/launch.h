@@ -5,6 +5,7 @@
 #define OFL_FORTRAN_LAUNCH_H
 
 #include "fortran/lowered.h"
+#include "fortran/meaning.h"
 
 /* The source's image for the device, in the arena (kernel_compile.c).  NULL after an error, which has been reported at
  * the loop that it is about. */
@@ -38,6 +39,12 @@ void ofl_hidden_append(struct ofl_rewriter *rewriter, const struct ofl_kernel *k
 const char *ofl_hidden_name(struct ofl_arena *arena, const struct ofl_kernel *kernel, const char *suffix, char what,
                             unsigned number);
 
+/* The last upper bound of an assumed-size array as far as the loop touches it, a Fortran expression of the limits' names
+ * (kernel_extent.c).  *certain: the array is at least so large.  NULL after an error. */
+const char *ofl_kernel_last_upper(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel,
+                                  const struct ofl_kernel_object *object, bool *certain);
+bool ofl_is_assumed_size(const struct ofl_kernel_object *object);
+
 /* A Fortran constant whose value ends with a NUL. */
 const char *ofl_launch_text(const char *text, struct ofl_arena *arena);
 
@@ -50,6 +57,9 @@ struct ofl_coverage {
     const char *subscripts; /* the section, as ofl_loops_whole takes it */
     bool unread;            /* what the object held before is not looked at */
 };
+
+/* What --gpu-report says about the loop. */
+const char *ofl_launch_report(const struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel);
 
 struct ofl_coverage ofl_kernel_coverage(const struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel,
                                         const struct ofl_kernel_object *object);

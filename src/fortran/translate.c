@@ -183,8 +183,7 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
     const char *suffix = unique_suffix(translation, source);
     for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
         ofl_kernel_launch(&translation->rewriter, kernel, suffix, cuda);
-        report(translation, kernel->stmt,
-               ofl_arena_format(translation->translator->arena, "offloaded: kernel %s", kernel->name));
+        report(translation, kernel->stmt, ofl_launch_report(&translation->rewriter, kernel));
     }
     ofl_kernel_append_image(&translation->rewriter, suffix, image, bytes);
     translation->launches = true;

@@ -77,6 +77,9 @@ int64_t ofl_loop_partials(int64_t trips, uint64_t bytes);
 /* How many partials the next step of combining leaves of `count` > 1. */
 int64_t ofl_loop_fewer_partials(int64_t count);
 
+/* readable.c: where the memory from `begin` on ends that can be read, at most `end`. */
+uintptr_t ofl_loop_readable(const struct ofl_loop *loop, uintptr_t begin, uintptr_t end);
+
 /* regions.c: finds the regions of memory that the objects occupy: objects that share bytes share a region, so that each
  * byte is on the device once.  `regions` has room for one for each object; returns how many there are. */
 size_t ofl_loop_regions(const struct ofl_loop *loop, struct ofl_kernel_region *regions);

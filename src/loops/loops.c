@@ -116,6 +116,8 @@ static void describe(struct ofl_loop *loop, const CFI_cdesc_t *descriptor, const
     }
     if (base == 0 || empty) {
         object->begin = object->end = 0;
+    } else if ((form & OFL_LOOPS_READABLE) != 0) {
+        object->end = ofl_loop_readable(loop, object->begin, object->end);
     }
 }
 

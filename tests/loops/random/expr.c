@@ -64,18 +64,89 @@ static void make_element(const struct place *place, const struct array *array, c
     snprintf(out + used, size - (size_t)used, ")");
 }
 
+static int target_of(const struct place *place, const struct array *array)
+{
+    int target = -1;
+    for (int t = 0; t < place->target_count; t++) {
+        target = place->target[t] == array ? t : target;
+    }
+    return target;
+}
+
+const struct array *make_section(const struct place *place, char *out, size_t size, enum type type, int class)
+{
+    for (int attempt = 0; attempt < 60; attempt++) {
+        const struct array *array = &arrays[below(array_count)];
+        char subscript[96];
+        bool found = false;
+        if (array->type != type || target_of(place, array) >= 0) {
+            continue;
+        }
+        int used = snprintf(out, size, "%s(", array->name);
+        for (int d = 0; d < array->rank; d++) {
+            if (array->dims[d] == class) {
+                found = true;
+                if (chance(60)) {
+                    snprintf(subscript, sizeof subscript, ":");
+                } else if (chance(50)) {
+                    snprintf(subscript, sizeof subscript, "%d:%d:-1", upper[class], lower[class]);
+                } else {
+                    snprintf(subscript, sizeof subscript, "%d:", lower[class]);
+                }
+            } else {
+                make_subscript(place, subscript, sizeof subscript, array->dims[d]);
+            }
+            used += snprintf(out + used, size - (size_t)used, "%s%s", d == 0 ? "" : ", ", subscript);
+        }
+        snprintf(out + used, size - (size_t)used, ")");
+        if (found) {
+            return array;
+        }
+    }
+    return NULL;
+}
+
+/* A number made of all elements of a section. */
+static bool section_leaf(const struct place *place, struct expr *out, enum type type)
+{
+    static const char *const names[] = {"sum", "maxval", "minval"};
+    char one[512], other[512];
+    int class = below(2);
+    if (!place->sections || type == COMPLEX || type == LOGICAL || chance(80)) {
+        return false;
+    }
+    enum type of = type == INTEGER && chance(30) ? LOGICAL : type;
+    const struct array *array = make_section(place, one, sizeof one, of, class);
+    if (array == NULL || (of == INTEGER && array->kind < 4)) {
+        return false;
+    }
+    int extent = upper[class] - lower[class] + 1;
+    out->kind = of == LOGICAL ? 4 : array->kind;
+    out->bound = of == LOGICAL ? extent : (double)extent * initial_bound;
+    if (of == LOGICAL) {
+        print(out, "count(%s)", one);
+        return true;
+    }
+    const struct array *second =
+        type == REAL && chance(40) ? make_section(place, other, sizeof other, REAL, class) : NULL;
+    if (second != NULL && second->kind == array->kind) {
+        print(out, "dot_product(%s, %s)", one, other);
+        out->bound *= initial_bound;
+    } else {
+        print(out, "%s(%s)", names[below(3)], one);
+    }
+    return true;
+}
+
 /* ---- Leaves ---- */
 
 static bool element_leaf(const struct place *place, struct expr *out, enum type type)
 {
     for (int attempt = 0; attempt < 20; attempt++) {
         const struct array *array = &arrays[below(array_count)];
-        int target = -1;
+        int target = target_of(place, array);
         if (array->type != type) {
             continue;
-        }
-        for (int t = 0; t < place->target_count; t++) {
-            target = place->target[t] == array ? t : target;
         }
         out->kind = array->kind;
         out->bound = bound_of(type, array->kind, target >= 0);
@@ -147,7 +218,8 @@ static void leaf(const struct place *place, struct expr *out, enum type type)
         out->kind = index->kind;
         out->bound = 20;
         print(out, "%s", index->name);
-    } else if (!(chance(60) && element_leaf(place, out, type)) && !(chance(60) && named_leaf(place, out, type))) {
+    } else if (!section_leaf(place, out, type) && !(chance(60) && element_leaf(place, out, type)) &&
+               !(chance(60) && named_leaf(place, out, type))) {
         literal_leaf(out, type);
     }
 }
@@ -156,8 +228,7 @@ static void leaf(const struct place *place, struct expr *out, enum type type)
 
 static void make_integer(const struct place *place, struct expr *out, int depth);
 
-/* Brings a number below a bound. */
-static void tame(struct expr *e, double limit)
+void tame(struct expr *e, double limit)
 {
     struct expr old = *e;
     if (e->bound <= limit) {

@@ -69,7 +69,8 @@ struct place {
     const struct array *target[most_targets]; /* written in this loop: only an iteration's own elements may be read */
     char own[most_targets][64];               /* these */
     int target_count;
-    bool calls; /* whether functions may be called */
+    bool calls;    /* whether functions may be called */
+    bool sections; /* whether array expressions may stand */
 };
 
 /* random.c */
@@ -85,13 +86,18 @@ void make_number(const struct place *place, struct expr *out, enum type type, in
 void make_logical(const struct place *place, struct expr *out, int depth);
 /* A value that fits a variable of the type, in Fortran's conversion by assignment. */
 void make_value(const struct place *place, struct expr *out, enum type type, int kind, int depth);
+/* A section along a dimension of the class, of an array of the type that the loop does not write; its array, or NULL.
+ */
+const struct array *make_section(const struct place *place, char *out, size_t size, enum type type, int class);
+/* Brings a number below a bound. */
+void tame(struct expr *e, double limit);
 /* The scalar `name` must not be used from now on; "" for none. */
 void exclude(const char *name);
 /* A subscript within a class of dimensions. */
 void make_subscript(const struct place *place, char *out, size_t size, int class);
 
 /* loop.c: subroutine PREFIX_NUMBER. */
-enum { FEATURE_BASIC = 0, FEATURE_CONTROL = 1, FEATURE_CALLS = 2, FEATURE_LOCALITY = 4 };
+enum { FEATURE_BASIC = 0, FEATURE_CONTROL = 1, FEATURE_CALLS = 2, FEATURE_LOCALITY = 4, FEATURE_SECTIONS = 8 };
 void print_loop(FILE *out, const char *prefix, int number, bool concurrent, int features);
 void print_procedures(FILE *out);
 #endif

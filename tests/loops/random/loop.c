@@ -167,6 +167,60 @@ static void add_target(struct loop *loop)
     assign(loop, loop->place.own[t], array->type, array->kind, 1 + below(4));
 }
 
+/* The target's section along a dimension that no index names; its class, or -1. */
+static int target_section(const struct loop *loop, int t, char *out, size_t size)
+{
+    const struct array *array = loop->place.target[t];
+    int used = snprintf(out, size, "%s(", array->name), class = -1;
+    const char *own = loop->place.own[t] + used;
+    for (int d = 0; d < array->rank; d++) {
+        bool indexed = false;
+        int length = (int)strcspn(own, ",)");
+        for (int i = 0; i < loop->place.index_count; i++) {
+            indexed |= !loop->place.index[i].inner && loop->place.index[i].class == array->dims[d];
+        }
+        if (!indexed && class < 0) {
+            class = array->dims[d];
+            used += snprintf(out + used, size - (size_t)used, "%s:", d == 0 ? "" : ", ");
+        } else {
+            used += snprintf(out + used, size - (size_t)used, "%s%.*s", d == 0 ? "" : ", ", length, own);
+        }
+        own += length + (own[length] == ',' ? 2 : 0);
+    }
+    snprintf(out + used, size - (size_t)used, ")");
+    return class;
+}
+
+/* An assignment to a section: of a scalar, of another section, of an operation on both. */
+static void add_section(struct loop *loop)
+{
+    static struct expr value;
+    char target[128], one[512];
+    int t = below(loop->place.target_count), class = target_section(loop, t, target, sizeof target);
+    const struct array *array = loop->place.target[t];
+    if (class < 0 || array->type == LOGICAL || array->type == COMPLEX) {
+        add_target(loop);
+        return;
+    }
+    make_value(&loop->place, &value, array->type, array->kind, 2);
+    const struct array *other = make_section(&loop->place, one, sizeof one, array->type, class);
+    if (other == NULL || chance(15)) {
+        add(loop, "%s = %s\n", target, value.text);
+        return;
+    }
+    tame(&value, 60);
+    static const char *const signs[] = {"+", "-", "*"};
+    if (array->type == INTEGER) {
+        add(loop, "%s = mod(int(%s, 8) %s int(%s, 8), 61_8)\n", target, chance(50) ? one : target, signs[below(3)],
+            value.text);
+    } else if (chance(50)) {
+        add(loop, "%s = mod(real(%s, 8) %s real(%s, 8), 31.5_8)\n", target, one, signs[below(3)], value.text);
+    } else {
+        add(loop, "%s = mod(%s %s real(%s, %d), 31.5_%d)\n", target, target, signs[below(3)], one, array->kind,
+            array->kind);
+    }
+}
+
 static void add_local(struct loop *loop)
 {
     if (loop->place.local_count > 0) {
@@ -316,7 +370,9 @@ static void add_statement(struct loop *loop, int depth)
         add_condition(loop, "if (%s) cycle work\n");
     } else if (form < 46 && (loop->features & FEATURE_CALLS) != 0) {
         add_call(loop);
-    } else if (form < 56 && loop->reduce_count > 0) {
+    } else if (form < 52 && (loop->features & FEATURE_SECTIONS) != 0) {
+        add_section(loop);
+    } else if (form < 60 && loop->reduce_count > 0) {
         add_reduction(loop);
     } else if (form < 68) {
         add_local(loop);
@@ -448,6 +504,7 @@ void print_loop(FILE *out, const char *prefix, int number, bool concurrent, int 
     make_indices(&loop);
     make_targets(&loop);
     loop.place.calls = (features & FEATURE_CALLS) != 0;
+    loop.place.sections = (features & FEATURE_SECTIONS) != 0;
     make_mask(&loop);
     if ((features & FEATURE_LOCALITY) != 0 && chance(25)) {
         loop.reduce[loop.reduce_count++] = &reductions[below(sizeof reductions / sizeof *reductions)];

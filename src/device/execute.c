@@ -6,11 +6,12 @@
  * copies, which cannot fail.  An output that is only written goes straight to its
  * place: after a failure the CPU computes all of it.  LAPACK's results are all staged
  * and looked at first (lapack.c).  After a failure the streams are drained, so that
- * nothing arrives later.
+ * nothing arrives later.  Calls that take more device memory than they may go to beyond.c, or stay on the CPU.
  *
  * One call runs at a time; `turn` guards everything that is static here. */
 #include "device/internal.h"
 #include "base/clock.h"
+#include "device/beyond.h"
 #include "device/descriptors.h"
 #include "device/lapack.h"
 #include "device/pool.h"
@@ -42,6 +43,8 @@ struct plan {
     size_t device_bytes, host_bytes; /* in all */
     size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
     size_t info_offset, host_info_offset; /* LAPACK's: OFL_INFO_WORDS words */
+    bool looks[OFL_MAX_OPERANDS];         /* whether there is a sight of the operand */
+    struct ofl_sight sight[OFL_MAX_OPERANDS];
 };
 
 /* Scalars that are real whatever the precision, by the words of operations.def. */
@@ -106,26 +109,33 @@ static bool same_input(const struct ofl_buffer *a, const struct ofl_buffer *b)
            a->columns == b->columns && a->ld == b->ld && a->element_size == b->element_size && a->region == b->region;
 }
 
+/* What happens to an operand: depends on the call alone. */
+static void plan_transfers(const struct ofl_call *call, int i, bool *read, bool *written, bool *staged, int *copy_of)
+{
+    const struct ofl_buffer *operand = &call->operand[i];
+    *written = operand->access != OFL_READ;
+    *read = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
+            (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
+    /* LAPACK's results are looked at before any of them is committed. */
+    *staged = *written && (is_lapack(call) || *read);
+    *copy_of = -1;
+    for (int j = 0; j < i && *copy_of < 0; j++) {
+        *copy_of = same_input(operand, &call->operand[j]) ? j : -1;
+    }
+}
+
 static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 {
     const struct ofl_buffer *operand = &call->operand[i];
     size_t bytes;
-    plan->written[i] = operand->access != OFL_READ;
-    plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
-                    (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
-    /* LAPACK's results are looked at before any of them is committed. */
-    plan->staged[i] = plan->written[i] && (is_lapack(call) || plan->read[i]);
-    plan->copy_of[i] = -1;
+    plan_transfers(call, i, &plan->read[i], &plan->written[i], &plan->staged[i], &plan->copy_of[i]);
     plan->call.operand[i].ld = operand->rows;
     if (operand->region == OFL_PIVOTS) {
         plan->call.operand[i].element_size = sizeof(int64_t);
         plan->staged[i] = true; /* in both directions */
     }
-    for (int j = 0; j < i && plan->copy_of[i] < 0; j++) {
-        if (same_input(operand, &call->operand[j])) {
-            plan->copy_of[i] = j;
-            plan->device_offset[i] = plan->device_offset[j];
-        }
+    if (plan->copy_of[i] >= 0) {
+        plan->device_offset[i] = plan->device_offset[plan->copy_of[i]];
     }
     return plan->copy_of[i] >= 0 || (operand_bytes(&plan->call.operand[i], &bytes) &&
                                      reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
@@ -259,6 +269,8 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
             layout->target[i].ld = call->operand[i].rows;
             layout->locked[i] = scratch.host_is_locked;
         }
+        plan->looks[i] = is_lapack(call) && ofl_lapack_sight(call, i, &plan->sight[i]);
+        layout->sight[i] = plan->looks[i] ? &plan->sight[i] : NULL;
     }
 }
 
@@ -287,7 +299,6 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
 {
     struct ofl_layout layout;
     struct ofl_pipeline pipeline = {.started = started,
-                                    .steps = 1,
                                     .step = steps,
                                     .scratch = device_at(plan->work_offset),
                                     .scratch_bytes = plan->work_bytes,
@@ -297,9 +308,8 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
     make_layout(call, plan, &layout);
     int count = ofl_tiles(&layout, steps);
     *cut = count > 1 && can_run(started, plan, count);
-    if (*cut) {
-        pipeline.steps = count;
-    } else {
+    pipeline.steps = *cut ? count : 1;
+    if (!*cut) {
         ofl_whole(&layout, steps);
     }
     enum ofl_reason reason =
@@ -313,18 +323,6 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
         times->bytes_out += pipeline.bytes_out;
     }
     return reason == OFL_OK && is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
-}
-
-/* Waits until nothing is under way. */
-static enum ofl_reason drain(const struct ofl_started *started, bool cut)
-{
-    struct ofl_stream *const streams[] = {started->stream, started->in_stream, started->out_stream};
-    enum ofl_reason first = OFL_OK;
-    for (int i = 0; i < (cut ? 3 : 1); i++) {
-        enum ofl_reason reason = started->backend->stream_wait(started->device, streams[i]);
-        first = first == OFL_OK ? reason : first;
-    }
-    return first;
 }
 
 /* The pivots that a call has returned, NULL where it returns none.  False where they are no rows of the matrix. */
@@ -344,18 +342,20 @@ static bool find_pivots(const struct ofl_call *call, const struct plan *plan, co
 static enum ofl_reason check_results(const struct ofl_call *call, const struct plan *plan, int32_t *info)
 {
     const int32_t *words = host_at(plan->host_info_offset);
-    const void *factor = host_at(plan->host_offset[0]);
     const int64_t *pivots;
     bool good = find_pivots(call, plan, &pivots);
+    for (int i = 0; i < call->operands; i++) {
+        good = good && (!plan->looks[i] || ofl_sight_is_good(&plan->sight[i]));
+    }
     *info = words[OFL_INFO_LAPACK];
     for (int i = OFL_INFO_OTHERS; i < OFL_INFO_WORDS; i++) {
         good = good && words[i] == 0;
     }
     if (good && words[OFL_INFO_CLAIM] != 0) {
         *info = words[OFL_INFO_CLAIM];
-        good = ofl_lapack_verify(call, *info, factor, pivots);
+        good = ofl_lapack_verify(call, *info, host_at(plan->host_offset[0]), pivots);
     } else if (good && *info == 0 && plan->written[0]) {
-        return ofl_lapack_check_factor(call, factor);
+        return ofl_lapack_check_factor(call, host_at(plan->host_offset[0]));
     }
     return *info < 0 ? OFL_OPERATION_FAILED : good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }
@@ -411,10 +411,7 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     double begin = ofl_clock();
     reason = run_steps(started, call, plan, times, &cut);
     /* Also after a failure: what is under way must not arrive later. */
-    enum ofl_reason drained = drain(started, cut);
-    if (drained != OFL_OK) {
-        ofl_device_lost(); /* nobody knows what the streams still do */
-    }
+    enum ofl_reason drained = ofl_drain(started, cut);
     if (reason == OFL_OK) {
         reason = drained;
     }
@@ -451,7 +448,9 @@ static void job_errand(void *argument)
         job->reason = ofl_lapack_check_input(job->call);
     }
     if (job->reason == OFL_OK) {
-        job->reason = run_plan(started, job->call, &plan, job->times);
+        job->reason = plan.device_bytes > ofl_memory_limit(started, job->call->operation)
+                          ? ofl_beyond_run(&(struct ofl_beyond){started, job->call, &scratch, steps}, job->times)
+                          : run_plan(started, job->call, &plan, job->times);
     }
     if (job->reason == OFL_DEVICE_LOST) {
         ofl_device_lost();
@@ -549,9 +548,29 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
     return work.reason;
 }
 
+void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *out)
+{
+    struct ofl_layout layout = {.call = call, .device = call};
+    *out = (struct ofl_device_outlook){.pieces = 1, .shared = -1};
+    for (int i = 0; i < call->operands; i++) {
+        plan_transfers(call, i, &layout.read[i], &layout.written[i], &out->staged[i], &layout.copy_of[i]);
+    }
+    int count = nothing_to_do(call) ? 0 : ofl_tiles_count(&layout, &out->shared);
+    out->pieces = count > 1 ? count : 1;
+    out->most_bytes = ofl_beyond_can(call->operation) && ofl_device_state() == OFL_OK
+                          ? ofl_memory_limit(ofl_started_device(), call->operation)
+                          : 0;
+}
+
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 {
-    struct plan plan;
+    uint64_t unwanted;
+    return ofl_device_needs(call, &unwanted);
+}
+
+enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_bytes)
+{
+    struct plan plan = {.device_bytes = 0};
     int saved = errno;
     enum ofl_reason reason = ofl_device_start();
     if (reason == OFL_OK) {
@@ -560,9 +579,11 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
     if (reason == OFL_OK) {
         reason = make_plan(ofl_started_device(), call, &plan);
     }
-    if (reason == OFL_OK && plan.device_bytes > ofl_started_device()->properties.memory_bytes) {
-        reason = OFL_DEVICE_MEMORY;
+    if (reason == OFL_OK && plan.device_bytes > ofl_memory_limit(ofl_started_device(), call->operation)) {
+        plan.device_bytes = ofl_memory_limit(ofl_started_device(), call->operation);
+        reason = ofl_beyond_can(call->operation) ? OFL_OK : OFL_DEVICE_MEMORY;
     }
+    *device_bytes = plan.device_bytes;
     errno = saved;
     return reason;
 }

@@ -36,6 +36,17 @@ void ofl_declare_type(struct ofl_symbol *symbol, const struct ofl_type_spec *spe
 void ofl_settle_type(struct ofl_modules *modules, struct ofl_scope *scope, struct ofl_type *type);
 void ofl_settle_types(struct ofl_scope_builder *builder, struct ofl_scope *scope);
 
+/* A submodule that is at hand. */
+struct ofl_symbol *ofl_submodule_find(const struct ofl_modules *modules, const struct ofl_name *ancestor,
+                                      const struct ofl_name *name);
+/* A module that is at hand or has an information file; NULL if there is none.  Intrinsic modules do not count. */
+struct ofl_symbol *ofl_module_find(struct ofl_modules *modules, const struct ofl_name *name);
+
+/* module_file.c: reads the information file of a module (ancestor NULL) or submodule; false if that fails. */
+struct ofl_module_files;
+bool ofl_module_files_load(struct ofl_module_files *files, const struct ofl_name *ancestor,
+                           const struct ofl_name *name);
+
 /* scope_modules.c: the symbol of a built-in module, or NULL. */
 struct ofl_symbol *ofl_intrinsic_module(struct ofl_modules *modules, const struct ofl_name *name);
 #endif

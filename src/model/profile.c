@@ -37,7 +37,8 @@ const char *ofl_direction_name(enum ofl_direction direction)
 
 const char *ofl_host_memory_name(enum ofl_host_memory memory)
 {
-    return memory == OFL_PAGEABLE ? "pageable" : "pinned";
+    static const char *const names[OFL_HOST_MEMORY_COUNT] = {"pageable", "pinned", "bulk", "commit"};
+    return names[memory];
 }
 
 const char *ofl_library_name(enum ofl_library library)
@@ -197,7 +198,7 @@ static bool read_start(struct parser *parser)
     return refuse(parser, "'%.*s' is no library of a device", (int)parser->word[1].length, parser->word[1].text);
 }
 
-/* copy in|out pageable|pinned FIXED RATE */
+/* copy in|out pageable|pinned|bulk|commit FIXED RATE */
 static bool read_copy(struct parser *parser)
 {
     if (!expect_words(parser, 5)) {
@@ -212,7 +213,7 @@ static bool read_copy(struct parser *parser)
             }
         }
     }
-    return refuse(parser, "a copy is 'in' or 'out', 'pageable' or 'pinned'");
+    return refuse(parser, "a copy is 'in' or 'out', 'pageable', 'pinned', 'bulk' or 'commit'");
 }
 
 /* curve cpu|device ROUTINE */

@@ -81,15 +81,15 @@ same "not of this machine" 1 "$(sed 's/^cores .*/cores 4711/' "$profile" >other 
 # ---- A profile of another machine is refused with a line, and the program runs ----
 cp "$profile" kept
 cp other "$profile"
-"$offload" run --device host "$blas" 1 200 3 >out 2>err
+"$offload" run --device host "$blas" 1 200 --random 3 >out 2>err
 same "a profile of another machine" 1 "$(grep -c 'is not used: it was made with 4711 cores.*built-in estimate' err)"
 head -c 700 kept >"$profile"
-"$offload" run --device host "$blas" 1 200 3 >out 2>err
+"$offload" run --device host "$blas" 1 200 --random 3 >out 2>err
 same "a profile that is cut off" 1 "$(grep -c 'is not used: line.*built-in estimate' err)"
 cp kept "$profile"
 
 # ---- Tracing, report, estimate ----
-"$offload" run --device none --trace traces "$blas" 1 200 3 >out 2>err
+"$offload" run --device none --trace traces "$blas" 1 200 --random 3 >out 2>err
 same "tracing says nothing" '' "$(cat err)"
 same "one trace" 1 "$(find traces -name '*.trace' | wc -l)"
 "$offload" report traces >reported 2>err

@@ -1,12 +1,14 @@
 /* libFuzzer target: whatever the bytes are, the front end reads them, builds scopes, dumps the tree and prints its
- * messages.
+ * messages, and checks each parallel loop.
  *
  * The first byte chooses the source form and the options, the rest is the text.  Beside the sanitizers' findings it
  * checks what the headers promise: spans lie in the text, the tree is no deeper than allowed, an error leaves a
  * message. */
 #include "fortran/arena.h"
+#include "fortran/loop_check.h"
 #include "fortran/parse.h"
 #include "fortran/scope.h"
+#include "fortran/unsupported.h"
 #include "mutate.h"
 
 #include <stdio.h>
@@ -20,6 +22,9 @@ enum { FIXED = 1, OPENMP = 2, DEC = 4, LONG_LINES = 8, D_LINES = 16 };
 
 struct check {
     const struct ofl_sources *sources;
+    struct ofl_modules *modules;
+    struct ofl_diagnostics *diagnostics;
+    const struct ofl_unit *unit;
 };
 
 static bool check_stmt(struct ofl_stmt *stmt, void *context)
@@ -38,6 +43,30 @@ static void check_units(const struct ofl_unit *units, struct check *check)
     for (const struct ofl_unit *unit = units; unit != NULL; unit = unit->next) {
         ofl_walk_stmts(&unit->body, check_stmt, check);
         check_units(unit->units, check);
+    }
+}
+
+static bool check_loop(struct ofl_stmt *stmt, void *context)
+{
+    const struct check *check = context;
+    if (stmt->kind == OFL_STMT_DO && stmt->as.loop.form == OFL_LOOP_CONCURRENT) {
+        ofl_loop_check(check->modules, stmt, check->unit, check->diagnostics);
+    }
+    if (stmt->kind == OFL_STMT_DO && stmt->as.loop.form <= OFL_LOOP_CONCURRENT) {
+        struct ofl_finding finding = ofl_unsupported_find(check->modules, check->unit, stmt, OFL_UNSUPPORTED_METAL);
+        if (finding.verdict != OFL_VERDICT_DEVICE) {
+            ofl_unsupported_notes(check->diagnostics, &finding, stmt);
+        }
+    }
+    return true;
+}
+
+static void check_loops(const struct ofl_unit *units, struct check *check)
+{
+    for (const struct ofl_unit *unit = units; unit != NULL; unit = unit->next) {
+        check->unit = unit;
+        ofl_walk_stmts(&unit->body, check_loop, check);
+        check_loops(unit->units, check);
     }
 }
 
@@ -66,9 +95,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ofl_modules_start(&modules, arena);
     const struct ofl_source *source = ofl_source_add(&sources, "fuzz.f90", (const char *)data + 1, size - 1);
     struct ofl_file *file = ofl_parse(source, &options, &sources, &diagnostics);
-    struct check check = {&sources};
+    struct check check = {&sources, &modules, &diagnostics, NULL};
     check_units(file->units, &check);
     ofl_scopes_build(file, &modules, &diagnostics);
+    check_loops(file->units, &check);
     ofl_dump_file(file, nowhere);
     ofl_diag_print(&diagnostics, nowhere, true);
     ofl_arena_free(arena);

@@ -24,7 +24,7 @@ static void test_pipeline(void **state)
         {1, 1, INFINITY, 4, INFINITY},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double seconds = ofl_pipeline_seconds(cases[i].in, cases[i].compute, cases[i].out, cases[i].pieces);
+        double seconds = ofl_pipeline_seconds(cases[i].in, 0, cases[i].compute, cases[i].out, cases[i].pieces);
         assert_case(i, seconds == cases[i].seconds || fabs(seconds - cases[i].seconds) < 1e-12);
     }
 }

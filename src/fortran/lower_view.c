@@ -280,6 +280,18 @@ static struct ofl_view part_of(struct ofl_lower *l, const struct ofl_expr *expr,
     return view;
 }
 
+/* The lower bounds of a named constant. */
+static void constant_bounds(struct ofl_lower *l, const struct ofl_symbol *symbol, struct ofl_view *view)
+{
+    const struct ofl_bound *bound = symbol->bounds;
+    for (unsigned d = 0; d < view->rank && bound != NULL; d++, bound = bound->next) {
+        int64_t lower = 1;
+        if (bound->lower != NULL && ofl_constant_integer(l->modules, symbol->scope, bound->lower, &lower)) {
+            view->dim[d].lower = ofl_i8(l, lower);
+        }
+    }
+}
+
 struct ofl_view ofl_lower_view(struct ofl_lower *l, const struct ofl_expr *expr)
 {
     const struct ofl_meaning *meaning = ofl_lower_meaning(l, expr);
@@ -306,7 +318,12 @@ struct ofl_view ofl_lower_view(struct ofl_lower *l, const struct ofl_expr *expr)
         break;
     }
     array = ofl_lower_array(l, expr); /* not a variable: its value in memory */
-    view = ofl_materialize(l, array, expr->span);
+    view = array->kind == OFL_ARRAY_VIEW && meaning->kind == OFL_MEANS_CONSTANT
+               ? array->view
+               : ofl_materialize(l, array, expr->span);
+    if (meaning->kind == OFL_MEANS_CONSTANT) {
+        constant_bounds(l, meaning->symbol, &view);
+    }
     view.root = NULL;
     return view;
 }

@@ -6,11 +6,13 @@
  * copies, which cannot fail.  An output that is only written goes straight to its
  * place: after a failure the CPU computes all of it.  LAPACK's results are all staged
  * and looked at first (lapack.c).  After a failure the streams are drained, so that
- * nothing arrives later.
+ * nothing arrives later.  Calls that take more device memory than they may go to beyond.c, or stay on the CPU.
  *
  * One call runs at a time; `turn` guards everything that is static here. */
 #include "device/internal.h"
 #include "base/clock.h"
+#include "device/beyond.h"
+#include "device/call.h"
 #include "device/descriptors.h"
 #include "device/lapack.h"
 #include "device/pool.h"
@@ -42,49 +44,9 @@ struct plan {
     size_t device_bytes, host_bytes; /* in all */
     size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
     size_t info_offset, host_info_offset; /* LAPACK's: OFL_INFO_WORDS words */
+    bool looks[OFL_MAX_OPERANDS];         /* whether there is a sight of the operand */
+    struct ofl_sight sight[OFL_MAX_OPERANDS];
 };
-
-/* Scalars that are real whatever the precision, by the words of operations.def. */
-static const struct {
-    const char *arguments;
-} rows[OFL_OPERATION_COUNT] = {
-#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {arguments},
-#include <gpu-offload/operations.def>
-#undef OFL_OPERATION
-};
-
-static bool is_lapack(const struct ofl_call *call)
-{
-    return strstr(rows[call->operation].arguments, " info") != NULL;
-}
-
-static bool scalar_is_zero(const struct ofl_call *call, const union ofl_scalar *scalar, const char *real_word)
-{
-    bool real = strstr(rows[call->operation].arguments, real_word) != NULL;
-    switch (call->precision) {
-    case OFL_S:
-        return scalar->s == 0;
-    case OFL_D:
-        return scalar->d == 0;
-    case OFL_C:
-        return scalar->c[0] == 0 && (real || scalar->c[1] == 0);
-    case OFL_Z:
-        return scalar->z[0] == 0 && (real || scalar->z[1] == 0);
-    case OFL_PRECISION_COUNT:
-        break;
-    }
-    return false;
-}
-
-static bool nothing_to_do(const struct ofl_call *call)
-{
-    for (int i = 0; i < call->operands; i++) {
-        if (call->operand[i].rows < 1 || call->operand[i].columns < 1) {
-            return true;
-        }
-    }
-    return strstr(rows[call->operation].arguments, "alpha") != NULL && scalar_is_zero(call, &call->alpha, "real_alpha");
-}
 
 /* Adds an aligned piece to *total; its offset in *offset.  False if it does not fit into size_t. */
 static bool reserve(size_t bytes, size_t *total, size_t *offset)
@@ -100,32 +62,18 @@ static bool operand_bytes(const struct ofl_buffer *operand, size_t *bytes)
            !__builtin_mul_overflow(*bytes, (size_t)operand->element_size, bytes);
 }
 
-static bool same_input(const struct ofl_buffer *a, const struct ofl_buffer *b)
-{
-    return a->access == OFL_READ && b->access == OFL_READ && a->address == b->address && a->rows == b->rows &&
-           a->columns == b->columns && a->ld == b->ld && a->element_size == b->element_size && a->region == b->region;
-}
-
 static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 {
     const struct ofl_buffer *operand = &call->operand[i];
     size_t bytes;
-    plan->written[i] = operand->access != OFL_READ;
-    plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
-                    (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
-    /* LAPACK's results are looked at before any of them is committed. */
-    plan->staged[i] = plan->written[i] && (is_lapack(call) || plan->read[i]);
-    plan->copy_of[i] = -1;
+    ofl_call_transfers(call, i, &plan->read[i], &plan->written[i], &plan->staged[i], &plan->copy_of[i]);
     plan->call.operand[i].ld = operand->rows;
     if (operand->region == OFL_PIVOTS) {
         plan->call.operand[i].element_size = sizeof(int64_t);
         plan->staged[i] = true; /* in both directions */
     }
-    for (int j = 0; j < i && plan->copy_of[i] < 0; j++) {
-        if (same_input(operand, &call->operand[j])) {
-            plan->copy_of[i] = j;
-            plan->device_offset[i] = plan->device_offset[j];
-        }
+    if (plan->copy_of[i] >= 0) {
+        plan->device_offset[i] = plan->device_offset[plan->copy_of[i]];
     }
     return plan->copy_of[i] >= 0 || (operand_bytes(&plan->call.operand[i], &bytes) &&
                                      reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
@@ -135,7 +83,7 @@ static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 static enum ofl_reason make_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
 {
     memset(plan, 0, sizeof *plan);
-    if (call->operands < 1 || call->operands > OFL_MAX_OPERANDS || nothing_to_do(call)) {
+    if (call->operands < 1 || call->operands > OFL_MAX_OPERANDS || ofl_call_is_empty(call)) {
         return OFL_NOTHING_TO_DO;
     }
     plan->call = *call;
@@ -156,7 +104,7 @@ static enum ofl_reason make_plan(const struct ofl_started *started, const struct
         !reserve(plan->host_work_bytes, &plan->host_bytes, &plan->host_work_offset)) {
         return OFL_TOO_LARGE;
     }
-    size_t info_bytes = is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
+    size_t info_bytes = ofl_call_is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
     if (!reserve(info_bytes, &plan->device_bytes, &plan->info_offset) ||
         !reserve(info_bytes, &plan->host_bytes, &plan->host_info_offset)) {
         return OFL_TOO_LARGE;
@@ -247,7 +195,7 @@ static enum ofl_reason lapack_out(const struct ofl_started *started, const struc
 static void make_layout(const struct ofl_call *call, struct plan *plan, struct ofl_layout *layout)
 {
     *layout = (struct ofl_layout){.call = call, .device = &plan->call};
-    plan->call.info = is_lapack(call) ? device_at(plan->info_offset) : NULL;
+    plan->call.info = ofl_call_is_lapack(call) ? device_at(plan->info_offset) : NULL;
     for (int i = 0; i < call->operands; i++) {
         plan->call.operand[i].address = device_at(plan->device_offset[i]);
         layout->read[i] = plan->read[i];
@@ -259,6 +207,8 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
             layout->target[i].ld = call->operand[i].rows;
             layout->locked[i] = scratch.host_is_locked;
         }
+        plan->looks[i] = ofl_call_is_lapack(call) && ofl_lapack_sight(call, i, &plan->sight[i]);
+        layout->sight[i] = plan->looks[i] ? &plan->sight[i] : NULL;
     }
 }
 
@@ -287,7 +237,6 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
 {
     struct ofl_layout layout;
     struct ofl_pipeline pipeline = {.started = started,
-                                    .steps = 1,
                                     .step = steps,
                                     .scratch = device_at(plan->work_offset),
                                     .scratch_bytes = plan->work_bytes,
@@ -297,14 +246,13 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
     make_layout(call, plan, &layout);
     int count = ofl_tiles(&layout, steps);
     *cut = count > 1 && can_run(started, plan, count);
-    if (*cut) {
-        pipeline.steps = count;
-    } else {
+    pipeline.steps = *cut ? count : 1;
+    if (!*cut) {
         ofl_whole(&layout, steps);
     }
     enum ofl_reason reason =
         started->backend->event_record(started->device, started->stream, started->mark[OFL_MARK_BEGIN]);
-    if (reason == OFL_OK && is_lapack(call)) {
+    if (reason == OFL_OK && ofl_call_is_lapack(call)) {
         reason = lapack_in(started, call, plan, times);
     }
     if (reason == OFL_OK) {
@@ -312,19 +260,7 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
         times->bytes_in += pipeline.bytes_in;
         times->bytes_out += pipeline.bytes_out;
     }
-    return reason == OFL_OK && is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
-}
-
-/* Waits until nothing is under way. */
-static enum ofl_reason drain(const struct ofl_started *started, bool cut)
-{
-    struct ofl_stream *const streams[] = {started->stream, started->in_stream, started->out_stream};
-    enum ofl_reason first = OFL_OK;
-    for (int i = 0; i < (cut ? 3 : 1); i++) {
-        enum ofl_reason reason = started->backend->stream_wait(started->device, streams[i]);
-        first = first == OFL_OK ? reason : first;
-    }
-    return first;
+    return reason == OFL_OK && ofl_call_is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
 }
 
 /* The pivots that a call has returned, NULL where it returns none.  False where they are no rows of the matrix. */
@@ -344,18 +280,20 @@ static bool find_pivots(const struct ofl_call *call, const struct plan *plan, co
 static enum ofl_reason check_results(const struct ofl_call *call, const struct plan *plan, int32_t *info)
 {
     const int32_t *words = host_at(plan->host_info_offset);
-    const void *factor = host_at(plan->host_offset[0]);
     const int64_t *pivots;
     bool good = find_pivots(call, plan, &pivots);
+    for (int i = 0; i < call->operands; i++) {
+        good = good && (!plan->looks[i] || ofl_sight_is_good(&plan->sight[i]));
+    }
     *info = words[OFL_INFO_LAPACK];
     for (int i = OFL_INFO_OTHERS; i < OFL_INFO_WORDS; i++) {
         good = good && words[i] == 0;
     }
     if (good && words[OFL_INFO_CLAIM] != 0) {
         *info = words[OFL_INFO_CLAIM];
-        good = ofl_lapack_verify(call, *info, factor, pivots);
+        good = ofl_lapack_verify(call, *info, host_at(plan->host_offset[0]), pivots);
     } else if (good && *info == 0 && plan->written[0]) {
-        return ofl_lapack_check_factor(call, factor);
+        return ofl_lapack_check_factor(call, host_at(plan->host_offset[0]));
     }
     return *info < 0 ? OFL_OPERATION_FAILED : good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }
@@ -411,15 +349,12 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     double begin = ofl_clock();
     reason = run_steps(started, call, plan, times, &cut);
     /* Also after a failure: what is under way must not arrive later. */
-    enum ofl_reason drained = drain(started, cut);
-    if (drained != OFL_OK) {
-        ofl_device_lost(); /* nobody knows what the streams still do */
-    }
+    enum ofl_reason drained = ofl_drain(started, cut);
     if (reason == OFL_OK) {
         reason = drained;
     }
     int32_t info = 0;
-    if (reason == OFL_OK && is_lapack(call)) {
+    if (reason == OFL_OK && ofl_call_is_lapack(call)) {
         reason = check_results(call, plan, &info);
     }
     if (reason == OFL_OK) {
@@ -451,7 +386,9 @@ static void job_errand(void *argument)
         job->reason = ofl_lapack_check_input(job->call);
     }
     if (job->reason == OFL_OK) {
-        job->reason = run_plan(started, job->call, &plan, job->times);
+        job->reason = plan.device_bytes > ofl_memory_limit(started, job->call->operation)
+                          ? ofl_beyond_run(&(struct ofl_beyond){started, job->call, &scratch, steps}, job->times)
+                          : run_plan(started, job->call, &plan, job->times);
     }
     if (job->reason == OFL_DEVICE_LOST) {
         ofl_device_lost();
@@ -551,7 +488,13 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
 
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 {
-    struct plan plan;
+    uint64_t unwanted;
+    return ofl_device_needs(call, &unwanted);
+}
+
+enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_bytes)
+{
+    struct plan plan = {.device_bytes = 0};
     int saved = errno;
     enum ofl_reason reason = ofl_device_start();
     if (reason == OFL_OK) {
@@ -560,9 +503,11 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
     if (reason == OFL_OK) {
         reason = make_plan(ofl_started_device(), call, &plan);
     }
-    if (reason == OFL_OK && plan.device_bytes > ofl_started_device()->properties.memory_bytes) {
-        reason = OFL_DEVICE_MEMORY;
+    if (reason == OFL_OK && plan.device_bytes > ofl_memory_limit(ofl_started_device(), call->operation)) {
+        plan.device_bytes = ofl_memory_limit(ofl_started_device(), call->operation);
+        reason = ofl_beyond_can(call->operation) ? OFL_OK : OFL_DEVICE_MEMORY;
     }
+    *device_bytes = plan.device_bytes;
     errno = saved;
     return reason;
 }

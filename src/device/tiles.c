@@ -70,6 +70,7 @@ static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int o
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = false;
+    part->sight = layout->sight[operand];
 }
 
 static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int operand, struct range rows,
@@ -85,6 +86,7 @@ static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int 
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = layout->locked[operand];
+    part->sight = NULL;
 }
 
 static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, int operand)
@@ -95,7 +97,7 @@ static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, in
 
 void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step)
 {
-    step->ins = step->outs = 0;
+    step->ins = step->outs = step->after = 0;
     for (int i = 0; i < layout->call->operands; i++) {
         const struct ofl_buffer *host = &layout->call->operand[i];
         if (host->region != OFL_PIVOTS) { /* those are converted */
@@ -158,7 +160,7 @@ static void panel_step(const struct ofl_layout *layout, const struct division *d
                        struct ofl_step *step)
 {
     const struct ofl_call *call = layout->call;
-    step->ins = step->outs = 0;
+    step->ins = step->outs = step->after = 0;
     step->calls = 1;
     step->call[0] = *layout->device;
     if (first) {
@@ -258,7 +260,7 @@ static void update_step(const struct ofl_layout *layout, struct range panel, str
     int result = call->operands - 1;
     struct range rest =
         call->uplo == 'U' ? (struct range){0, panel.begin} : (struct range){panel.end, call->operand[result].rows};
-    step->ins = step->calls = step->outs = 0;
+    step->ins = step->calls = step->outs = step->after = 0;
     for (int i = 0; i < result; i++) {
         const struct ofl_buffer *host = &call->operand[i];
         add_in(layout, step, i, call->trans == 'N' ? panel : all_rows(host),
@@ -292,34 +294,51 @@ static double bytes_to_move(const struct ofl_layout *layout)
     return bytes;
 }
 
-/* How wide panels of a side of so many columns or rows are; all of it where panels do not pay. */
-static int64_t panel_width(const struct ofl_layout *layout, int64_t side)
+/* How wide panels of a side of so many columns or rows are; all of it where it is too short for two. */
+static int64_t panel_width(const struct measure *measure, double bytes, int64_t side)
 {
-    const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
-    double bytes = bytes_to_move(layout);
     int64_t panels =
         bytes < measure->bytes_of_panel * most_panels ? (int64_t)(bytes / measure->bytes_of_panel) : most_panels;
     panels = panels < side / measure->narrowest ? panels : side / measure->narrowest;
-    if (bytes < measure->worth_bytes || panels < 2) {
+    if (panels < 2) {
         return side;
     }
     int64_t width = (side + panels - 1) / panels;
     return (width + measure->multiple - 1) / measure->multiple * measure->multiple;
 }
 
+/* How a call is cut; the number of panels, 0 where it is not. */
+static int cut(const struct ofl_layout *layout, struct division *division, int64_t *side, int64_t *width)
+{
+    const struct ofl_call *call = layout->call;
+    const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
+    double bytes = bytes_to_move(layout);
+    *division = (struct division){true, -1};
+    if (bytes < measure->worth_bytes || (!is_rank_update(call->operation) && !divide(layout, division))) {
+        return 0;
+    }
+    *side = division->columns ? call->n : call->m;
+    *width = panel_width(measure, bytes, *side);
+    int64_t count = (*side - 1) / *width + 1;
+    return count < 2 || count > OFL_MOST_STEPS ? 0 : (int)count;
+}
+
+int ofl_tiles_count(const struct ofl_layout *layout, int *shared)
+{
+    struct division division;
+    int64_t side, width;
+    int count = cut(layout, &division, &side, &width);
+    *shared = count > 0 ? division.shared : -1;
+    return count;
+}
+
 int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
 {
     const struct ofl_call *call = layout->call;
-    struct division division = {true, 0};
+    struct division division;
+    int64_t side, width;
     bool update = is_rank_update(call->operation);
-    if (!update && !divide(layout, &division)) {
-        return 0;
-    }
-    int64_t side = division.columns ? call->n : call->m, width = panel_width(layout, side);
-    int count = (int)((side - 1) / width) + 1;
-    if (count < 2 || count > OFL_MOST_STEPS) {
-        return 0;
-    }
+    int count = cut(layout, &division, &side, &width);
     for (int i = 0; i < count; i++) {
         bool from_the_right = update && call->uplo == 'L';
         int64_t begin = (from_the_right ? count - 1 - i : i) * width;

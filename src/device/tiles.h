@@ -11,6 +11,7 @@ struct ofl_layout {
     int copy_of[OFL_MAX_OPERANDS];              /* an earlier operand with the same content and device copy, or -1 */
     struct ofl_buffer target[OFL_MAX_OPERANDS]; /* where a written operand's result goes: its own place, or staging */
     bool locked[OFL_MAX_OPERANDS];              /* the target is page-locked staging */
+    struct ofl_sight *sight[OFL_MAX_OPERANDS];  /* of operands whose numbers are looked at, else NULL */
 };
 
 /* Fills `step` with the call as a whole: one step... */
@@ -19,4 +20,8 @@ void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step);
 /* ... or with tiles of it; returns their number, at most OFL_MOST_STEPS.  0 where tiles would not pay or the
  * operation cannot be cut. */
 int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps);
+
+/* The number alone, without touching memory or needing a device: of the layout only `call`, what is read and written,
+ * and `copy_of` count.  *shared is the operand that arrives whole with the first step, -1 if there is none. */
+int ofl_tiles_count(const struct ofl_layout *layout, int *shared);
 #endif

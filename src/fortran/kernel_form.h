@@ -5,9 +5,9 @@
  *     statement   set a variable, store, copy bytes, call, if, loop, leave or go on with a loop, label, go to, return
  *     expression  a tree of typed operations over scalars; without side effects
  *
- * There are no arrays, strings, derived types, subscripts or Fortran names here, only scalars (enum ofl_k_type), addresses
- * and bytes: lowering (lower.h) has made loops and address arithmetic of all that.  Conversions are explicit, and each
- * operation is the one of its type, in two's complement or IEEE 754 as gfortran has it.
+ * There are no arrays, strings, derived types, subscripts or Fortran names here, only scalars (enum ofl_k_type),
+ * addresses and bytes: lowering (lower.h) has made loops and address arithmetic of all that.  Conversions are explicit,
+ * and each operation is the one of its type, in two's complement or IEEE 754 as gfortran has it.
  *
  * Every function ends in ofl_k_validate after each pass that made or changed it; the printer (kernel_print.c) takes
  * only validated ones.  Nodes are in the arena, and expressions may be shared: nothing changes one in place. */
@@ -51,7 +51,7 @@ struct ofl_k_var {
     const char *name; /* in C; unique in its function */
     enum ofl_k_type type;
     enum ofl_k_storage storage;
-    int64_t bytes; /* 0: a scalar.  Memory: `type` is the element's type for readers, VOID if it is mixed */
+    int64_t bytes;       /* 0: a scalar.  Memory: `type` is the element's type for readers, VOID if it is mixed */
     const char *initial; /* TABLE: the C initializer */
     struct ofl_k_var *next;
 };
@@ -67,29 +67,29 @@ struct ofl_k_expr {
     enum ofl_k_op op;
     enum ofl_k_type type;
     struct ofl_k_expr *operand[OFL_K_MAX_OPERANDS];
-    int64_t integer;                        /* CONST of integer, bool and address (0) types */
-    double real;                            /* CONST of real types */
-    struct ofl_k_var *var;                  /* VAR, ADDRESS_OF */
-    const struct ofl_k_function *function;  /* CALL of the program's */
-    const char *support;                    /* CALL of a support function (kernel_support.c) */
-    struct ofl_k_args *args;                /* CALL */
+    int64_t integer;                       /* CONST of integer, bool and address (0) types */
+    double real;                           /* CONST of real types */
+    struct ofl_k_var *var;                 /* VAR, ADDRESS_OF */
+    const struct ofl_k_function *function; /* CALL of the program's */
+    const char *support;                   /* CALL of a support function (kernel_support.c) */
+    struct ofl_k_args *args;               /* CALL */
 };
 
 enum ofl_k_stmt_kind {
-    OFL_K_SET,     /* var = value */
-    OFL_K_STORE,   /* *(type of value) address = value */
-    OFL_K_COPY,    /* `bytes` from value to address; they do not overlap, or are the same */
-    OFL_K_DO,      /* evaluates a call that gives nothing */
-    OFL_K_IF,      /* value, body, other */
-    OFL_K_LOOP,    /* while (value or for ever) { body; step } */
-    OFL_K_BREAK,   /* leaves `loop`; also an if or plain block that has a label of its own */
-    OFL_K_NEXT,    /* goes on with the step of `loop` */
-    OFL_K_BLOCK,   /* a body that BREAK can leave */
-    OFL_K_LABEL,   /* `number` */
-    OFL_K_GOTO,    /* `number` */
-    OFL_K_RETURN,  /* value, or NULL */
-    OFL_K_EXIT,    /* ends this thread */
-    OFL_K_COMMENT  /* `text`: FILE:LINE: and the user's statement */
+    OFL_K_SET,    /* var = value */
+    OFL_K_STORE,  /* *(type of value) address = value */
+    OFL_K_COPY,   /* `bytes` from value to address; they do not overlap, or are the same */
+    OFL_K_DO,     /* evaluates a call that gives nothing */
+    OFL_K_IF,     /* value, body, other */
+    OFL_K_LOOP,   /* while (value or for ever) { body; step } */
+    OFL_K_BREAK,  /* leaves `loop`; also an if or plain block that has a label of its own */
+    OFL_K_NEXT,   /* goes on with the step of `loop` */
+    OFL_K_BLOCK,  /* a body that BREAK can leave */
+    OFL_K_LABEL,  /* `number` */
+    OFL_K_GOTO,   /* `number` */
+    OFL_K_RETURN, /* value, or NULL */
+    OFL_K_EXIT,   /* ends this thread */
+    OFL_K_COMMENT /* `text`: FILE:LINE: and the user's statement */
 };
 
 struct ofl_k_block {
@@ -123,9 +123,9 @@ struct ofl_k_function {
 bool ofl_k_is_integer(enum ofl_k_type type);
 bool ofl_k_is_real(enum ofl_k_type type);
 bool ofl_k_is_complex(enum ofl_k_type type);
-int ofl_k_bytes(enum ofl_k_type type); /* in memory; bool and void: 0 */
-const char *ofl_k_type_text(enum ofl_k_type type); /* in C */
-const char *ofl_k_suffix(enum ofl_k_type type);    /* "i4", "r8": the end of support functions' names */
+int ofl_k_bytes(enum ofl_k_type type);               /* in memory; bool and void: 0 */
+const char *ofl_k_type_text(enum ofl_k_type type);   /* in C */
+const char *ofl_k_suffix(enum ofl_k_type type);      /* "i4", "r8": the end of support functions' names */
 enum ofl_k_type ofl_k_part(enum ofl_k_type complex); /* the type of its parts */
 
 /* ---- Expressions (kernel_form.c) ---- */

@@ -89,7 +89,8 @@ static void add_names(struct ofl_lines *lines, const struct ofl_kernel *kernel, 
             ofl_text_print(&head, ", n%u", number);
         }
     }
-    ofl_line_add(lines, "%s)", head.bytes);
+    /* bind(c): gfortran 12 loses the strides of components of arrays in other procedures. */
+    ofl_line_add(lines, "%s) bind(c)", head.bytes);
 }
 
 static void add_object_declarations(struct ofl_lines *lines, const struct ofl_kernel *kernel)

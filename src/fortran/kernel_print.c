@@ -335,9 +335,23 @@ static void print_comment(struct printer *printer, const char *text)
     ofl_text_print(printer->out, "// %s%s\n", text, length > 0 && text[length - 1] == '\\' ? "." : "");
 }
 
+/* Its statements, and the label behind them if anything leaves it. */
+static void print_plain_block(struct printer *printer, const struct ofl_k_stmt *stmt)
+{
+    printer->depth--;
+    print_block(printer, &stmt->body);
+    printer->depth++;
+    if (needs_label(&stmt->body, stmt, OFL_K_BREAK, true)) {
+        indent(printer);
+        ofl_text_print(printer->out, "ofl_end_%u:;\n", stmt->number);
+    }
+}
+
 static void print_stmt(struct printer *printer, const struct ofl_k_stmt *stmt)
 {
-    indent(printer);
+    if (stmt->kind != OFL_K_BLOCK) {
+        indent(printer);
+    }
     switch (stmt->kind) {
     case OFL_K_SET:
         print_name(printer, stmt->var);
@@ -372,12 +386,7 @@ static void print_stmt(struct printer *printer, const struct ofl_k_stmt *stmt)
         print_loop(printer, stmt);
         break;
     case OFL_K_BLOCK:
-        add(printer, "{\n");
-        print_block(printer, &stmt->body);
-        indent(printer);
-        add(printer, "}\n");
-        indent(printer);
-        ofl_text_print(printer->out, "ofl_end_%u:;\n", stmt->number);
+        print_plain_block(printer, stmt);
         break;
     case OFL_K_BREAK:
         if (stmt->loop == printer->innermost) {

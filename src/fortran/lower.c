@@ -2,8 +2,8 @@
  *
  * Entry point: ofl_lower_loop.  Each thread takes every n-th iteration, n being the number of threads; with reductions
  * it takes every n-th partial, and a partial takes iterations at a distance that depends on the number of iterations
- * only.  An iteration computes its indices from its number, tests the mask, has its own copies of private variables, runs
- * the body as a block that `cycle` leaves, and writes back what is to go back. */
+ * only.  An iteration computes its indices from its number, tests the mask, has its own copies of private variables,
+ * runs the body as a block that `cycle` leaves, and writes back what is to go back. */
 #include "fortran/lower.h"
 
 #include <stdarg.h>
@@ -171,8 +171,8 @@ static struct writeback *bind_private(struct ofl_lower *l, const struct ofl_usag
     bool init = usage->listed ? usage->locality == OFL_LOCALITY_LOCAL_INIT : usage->exposed;
     bool back = !usage->listed && !usage->certain;
     if (from.rank == 0 && ofl_is_number(from.type)) {
-        copy.address = ofl_k_address_of(
-            l->arena, ofl_new_var(l, usage->symbol->name->text, ofl_k_of(l, from.type, span)));
+        copy.address =
+            ofl_k_address_of(l->arena, ofl_new_var(l, usage->symbol->name->text, ofl_k_of(l, from.type, span)));
     } else {
         for (unsigned d = 0; d < from.rank; d++) {
             extent[d] = from.dim[d].extent;
@@ -201,8 +201,8 @@ static struct writeback *bind_private(struct ofl_lower *l, const struct ofl_usag
     binding->touched = ofl_new_var(l, ofl_arena_format(l->arena, "%s_set", usage->symbol->name->text), OFL_K_BOOL);
     ofl_set(l, binding->touched, ofl_k_integer(l->arena, OFL_K_BOOL, 0));
     outside->object->public.written = true;
-    *entry = (struct writeback){
-        .from = binding->view, .to = from, .touched = binding->touched, .symbol = usage->symbol};
+    *entry =
+        (struct writeback){.from = binding->view, .to = from, .touched = binding->touched, .symbol = usage->symbol};
     return entry;
 }
 
@@ -221,7 +221,8 @@ static struct writeback *bind_privates(struct ofl_lower *l)
         bool outside_needed = !usage->listed ? usage->exposed || !usage->certain || usage->rank > 0
                                              : usage->locality == OFL_LOCALITY_LOCAL_INIT || usage->rank > 0;
         struct ofl_value_type type;
-        bool number = ofl_symbol_type(l->modules, (struct ofl_symbol *)usage->symbol, &type, NULL) && ofl_is_number(type);
+        bool number =
+            ofl_symbol_type(l->modules, (struct ofl_symbol *)usage->symbol, &type, NULL) && ofl_is_number(type);
         if (!outside_needed && number) {
             ofl_declare_local(l, usage->symbol, l->loop->span);
             continue;
@@ -256,11 +257,10 @@ static void lower_iteration(struct ofl_lower *l, struct control *control, struct
     if (header->condition != NULL) {
         struct ofl_mark mark = ofl_mark_workspace(l);
         struct ofl_k_expr *selected =
-            two_kernels
-                ? ofl_to(l, OFL_K_BOOL,
-                         ofl_k_load(l->arena, OFL_K_I1,
-                                    ofl_k_offset(l->arena, ofl_get(l, control->selected), ofl_get(l, l->trip))))
-                : ofl_lower_condition(l, header->condition);
+            two_kernels ? ofl_to(l, OFL_K_BOOL,
+                                 ofl_k_load(l->arena, OFL_K_I1,
+                                            ofl_k_offset(l->arena, ofl_get(l, control->selected), ofl_get(l, l->trip))))
+                        : ofl_lower_condition(l, header->condition);
         if (l->allocations != mark.allocations) {
             selected = ofl_keep(l, selected, "c");
             ofl_release_workspace(l, &mark);
@@ -326,9 +326,9 @@ static void prepare_thread(struct ofl_lower *l, const struct control *control, s
     struct ofl_k_expr *status = l->kernel->status ? ofl_get(l, control->status) : none;
     struct ofl_k_expr *memory = l->kernel->workspace ? ofl_get(l, control->workspace) : none;
     struct ofl_k_expr *bytes = l->kernel->workspace ? ofl_get(l, control->workspace_bytes) : ofl_i8(l, 0);
-    begin_record(l, pass,
-                 ofl_k_support(l->arena, OFL_K_VOID, "ofl_thread_begin", ofl_get(l, l->trip), status, memory, bytes,
-                               NULL));
+    begin_record(
+        l, pass,
+        ofl_k_support(l->arena, OFL_K_VOID, "ofl_thread_begin", ofl_get(l, l->trip), status, memory, bytes, NULL));
 }
 
 static struct ofl_k_function *lower_body(struct ofl_lower *l, struct control *control)
@@ -360,8 +360,7 @@ static struct ofl_k_function *lower_mask(struct ofl_lower *l, struct control *co
     struct ofl_k_function *function = begin_kernel(l, ofl_arena_format(l->arena, "%s_mask", l->kernel->name));
     l->trip = named(l, "ofl_trip", OFL_K_I8);
     bind_indices(l, control);
-    struct ofl_k_stmt *loop =
-        begin_grid(l, l->trip, thread_number(l), ofl_get(l, control->trips), thread_count(l));
+    struct ofl_k_stmt *loop = begin_grid(l, l->trip, thread_number(l), ofl_get(l, control->trips), thread_count(l));
     set_indices(l, control, l->trip);
     l->scope = l->loop->as.loop.scope;
     struct ofl_mark mark = ofl_mark_workspace(l);

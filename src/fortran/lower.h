@@ -160,7 +160,7 @@ struct ofl_lower {
     struct ofl_k_var *tables, *last_table;
     struct ofl_frame *frame;
     const struct ofl_around *around;
-    struct ofl_scope *scope; /* of the statement */
+    struct ofl_scope *scope;   /* of the statement */
     struct ofl_k_block *block; /* statements go here */
     struct ofl_k_var *trip;
     unsigned names, labels;
@@ -251,7 +251,7 @@ struct ofl_component {
     bool plain;
 };
 struct ofl_component ofl_component_place(struct ofl_lower *l, const struct ofl_symbol *type,
-                                      const struct ofl_symbol *component, struct ofl_span span);
+                                         const struct ofl_symbol *component, struct ofl_span span);
 
 /* A component that can stand for an element where the element cannot be passed; NULL if none is needed. */
 const char *ofl_leaf_of(struct ofl_lower *l, const struct ofl_symbol *type, int64_t *offset, struct ofl_span span);
@@ -327,17 +327,15 @@ struct ofl_array *ofl_lower_inquiry_array(struct ofl_lower *l, const struct ofl_
 
 struct ofl_value ofl_concatenate(struct ofl_lower *l, struct ofl_value a, struct ofl_value b);
 struct ofl_k_expr *ofl_compare_text(struct ofl_lower *l, struct ofl_value a, struct ofl_value b);
-struct ofl_value ofl_text_intrinsic(struct ofl_lower *l, const struct ofl_expr *expr,
-                                    const struct ofl_meaning *meaning, struct ofl_value *args, unsigned count,
-                                    bool *done);
+struct ofl_value ofl_text_intrinsic(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning,
+                                    struct ofl_value *args, unsigned count, bool *done);
 struct ofl_value ofl_constant_text(struct ofl_lower *l, const char *text, size_t length);
 
 /* ---- Views and arrays ---- */
 
 struct ofl_view ofl_lower_view(struct ofl_lower *l, const struct ofl_expr *expr);
 struct ofl_view ofl_view_of_binding(struct ofl_lower *l, const struct ofl_binding *binding, struct ofl_span span);
-struct ofl_view ofl_element_view(struct ofl_lower *l, const struct ofl_view *view,
-                                 struct ofl_k_expr *const *subscript);
+struct ofl_view ofl_element_view(struct ofl_lower *l, const struct ofl_view *view, struct ofl_k_expr *const *subscript);
 struct ofl_value ofl_load_view(struct ofl_lower *l, const struct ofl_view *view, struct ofl_span span);
 struct ofl_array *ofl_lower_array(struct ofl_lower *l, const struct ofl_expr *expr);
 struct ofl_array *ofl_array_of_view(struct ofl_lower *l, const struct ofl_view *view);
@@ -356,8 +354,8 @@ struct ofl_array *ofl_reduce_dimension(struct ofl_lower *l, const struct ofl_exp
 struct ofl_array *ofl_reduce_places(struct ofl_lower *l, const struct ofl_expr *expr,
                                     const struct ofl_meaning *meaning);
 /* sum + a * b as dot_product and matmul add it. */
-struct ofl_k_expr *ofl_add_product(struct ofl_lower *l, struct ofl_k_expr *sum, struct ofl_value a,
-                                   struct ofl_value b, struct ofl_value_type type, struct ofl_span span);
+struct ofl_k_expr *ofl_add_product(struct ofl_lower *l, struct ofl_k_expr *sum, struct ofl_value a, struct ofl_value b,
+                                   struct ofl_value_type type, struct ofl_span span);
 struct ofl_array *ofl_lower_constructor(struct ofl_lower *l, const struct ofl_expr *expr,
                                         const struct ofl_meaning *meaning);
 void ofl_lower_items(struct ofl_lower *l, const struct ofl_arg *items, const struct ofl_view *to,
@@ -368,8 +366,7 @@ struct ofl_value ofl_lower_structure(struct ofl_lower *l, const struct ofl_expr 
 /* ---- Assignments ---- */
 
 void ofl_lower_assignment(struct ofl_lower *l, struct ofl_stmt *stmt);
-void ofl_assign_value(struct ofl_lower *l, const struct ofl_view *target, struct ofl_value value,
-                      struct ofl_span span);
+void ofl_assign_value(struct ofl_lower *l, const struct ofl_view *target, struct ofl_value value, struct ofl_span span);
 void ofl_assign_array(struct ofl_lower *l, const struct ofl_view *target, const struct ofl_array *value,
                       struct ofl_span span);
 void ofl_note_assigned(struct ofl_lower *l, const struct ofl_view *target, struct ofl_span span);
@@ -377,8 +374,11 @@ bool ofl_may_overlap(struct ofl_lower *l, const struct ofl_view *target, const s
 
 /* ---- Calls ---- */
 
-struct ofl_value ofl_lower_call(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span);
-struct ofl_view ofl_lower_call_array(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span);
+/* `designator` is what is called as it is written (a name, an object's component), or NULL for an operator. */
+struct ofl_value ofl_lower_call(struct ofl_lower *l, const struct ofl_call *call, const struct ofl_expr *designator,
+                                struct ofl_span span);
+struct ofl_view ofl_lower_call_array(struct ofl_lower *l, const struct ofl_call *call,
+                                     const struct ofl_expr *designator, struct ofl_span span);
 struct ofl_value ofl_apply_procedure(struct ofl_lower *l, const struct ofl_call *call, struct ofl_array **args,
                                      struct ofl_k_expr *const *subscript, struct ofl_span span);
 
@@ -407,7 +407,8 @@ const struct ofl_procedure *ofl_procedure_of_binding(struct ofl_modules *modules
 struct ofl_lowered_procedure *ofl_procedure_function(struct ofl_lower *l, const struct ofl_procedure *procedure,
                                                      const struct ofl_passed *passed, struct ofl_span span);
 void ofl_lower_call_stmt(struct ofl_lower *l, struct ofl_stmt *stmt);
-void ofl_lower_subroutine(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span);
+void ofl_lower_subroutine(struct ofl_lower *l, const struct ofl_call *call, const struct ofl_expr *designator,
+                          struct ofl_span span);
 
 /* ---- Statements ---- */
 

@@ -81,8 +81,8 @@ static struct ofl_array *constant_array(struct ofl_lower *l, const struct ofl_ex
         bytes = length;
     }
     bytes *= (int64_t)constant->count;
-    const char *name = meaning->symbol != NULL ? meaning->symbol->name->text
-                                               : ofl_arena_format(l->arena, "table_%u", ++l->names);
+    const char *name =
+        meaning->symbol != NULL ? meaning->symbol->name->text : ofl_arena_format(l->arena, "table_%u", ++l->names);
     if (bytes == 0) {
         bytes = 1;
         text.bytes = (char *)"{0}";
@@ -104,9 +104,8 @@ static struct ofl_array *constant_array(struct ofl_lower *l, const struct ofl_ex
 
 /* ---- Operations ---- */
 
-static struct ofl_array *operation(struct ofl_lower *l, const struct ofl_expr *expr,
-                                   const struct ofl_meaning *meaning, const struct ofl_expr *const *operands,
-                                   unsigned count)
+static struct ofl_array *operation(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning,
+                                   const struct ofl_expr *const *operands, unsigned count)
 {
     struct ofl_array *array = OFL_NEW(l->arena, struct ofl_array);
     array->kind = OFL_ARRAY_OPERATION;
@@ -144,7 +143,8 @@ static struct ofl_array *function_array(struct ofl_lower *l, const struct ofl_ex
     if (intrinsic != NULL || call->elemental) {
         return operation(l, expr, meaning, call->args, call->arg_count);
     }
-    struct ofl_view view = ofl_lower_call_array(l, call, expr->span);
+    struct ofl_view view =
+        ofl_lower_call_array(l, call, meaning->kind == OFL_MEANS_FUNCTION ? expr->as.call.base : NULL, expr->span);
     return ofl_array_of_view(l, &view);
 }
 

@@ -74,7 +74,8 @@ static bool look_at(const struct ofl_expr *expr, const struct ofl_meaning *meani
     if (meaning->designator && meaning->rank == 0 && ofl_is_number(meaning->type)) {
         return false; /* read once, before anything is written */
     }
-    if (overlap->text != NULL && meaning->designator && strcmp(ofl_rewrite_flat(l->rewriter, expr->span), overlap->text) == 0) {
+    if (overlap->text != NULL && meaning->designator &&
+        strcmp(ofl_rewrite_flat(l->rewriter, expr->span), overlap->text) == 0) {
         return false; /* the same element, read before it is written */
     }
     if (meaning->kind == OFL_MEANS_VARIABLE) {
@@ -104,8 +105,7 @@ static void look_at_call(const struct ofl_call *call, struct ofl_span span, stru
     }
 }
 
-static bool overlaps(struct ofl_lower *l, const struct ofl_view *target, const struct ofl_expr *value,
-                     const char *text)
+static bool overlaps(struct ofl_lower *l, const struct ofl_view *target, const struct ofl_expr *value, const char *text)
 {
     struct overlap overlap = {.l = l, .target = target, .text = text};
     const struct ofl_visitor visitor = {.expr = look_at, .call = look_at_call, .context = &overlap};
@@ -168,7 +168,7 @@ void ofl_lower_assignment(struct ofl_lower *l, struct ofl_stmt *stmt)
         longjmp(l->refused, 1);
     }
     if (action->call != NULL) {
-        ofl_lower_subroutine(l, action->call, stmt->span);
+        ofl_lower_subroutine(l, action->call, NULL, stmt->span);
         return;
     }
     if (action->components) {

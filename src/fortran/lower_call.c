@@ -1,8 +1,8 @@
 /* Calls; see lower.h and, for how arguments are passed, lower_procedure.c.
  *
  * An actual argument that is data in memory is passed as it lies there.  It goes through a copy where the procedure
- * wants its elements next to each other and they may not be, and where a vector subscript scatters them; if the procedure
- * may change it, the copy is copied back. */
+ * wants its elements next to each other and they may not be, and where a vector subscript scatters them; if the
+ * procedure may change it, the copy is copied back. */
 #include "fortran/lower.h"
 
 /* A copy that has to go back after the call. */
@@ -35,8 +35,8 @@ static struct ofl_k_expr *address_of_value(struct ofl_lower *l, struct ofl_value
 }
 
 /* 0 where an optional argument of ours, passed on, is absent. */
-static struct ofl_k_expr *if_present(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning,
-                                     struct ofl_k_expr *address)
+static struct ofl_k_expr *if_present(struct ofl_lower *l, const struct ofl_expr *expr,
+                                     const struct ofl_meaning *meaning, struct ofl_k_expr *address)
 {
     if (meaning->kind != OFL_MEANS_VARIABLE) {
         return address;
@@ -121,7 +121,8 @@ static void pass_array(struct ofl_lower *l, struct calling *calling, const struc
     if (array->kind != OFL_ARRAY_VIEW) {
         view = ofl_materialize(l, array, expr->span);
     } else if (scattered || (passing == OFL_BY_PACKED_ADDRESS && !view.contiguous)) {
-        struct ofl_binding *binding = meaning->kind == OFL_MEANS_VARIABLE ? ofl_binding_of(l, meaning->symbol, expr->span) : NULL;
+        struct ofl_binding *binding =
+            meaning->kind == OFL_MEANS_VARIABLE ? ofl_binding_of(l, meaning->symbol, expr->span) : NULL;
         if (binding != NULL && binding->optional) {
             ofl_lower_refuse(l, expr->span, "an optional array as this argument");
         }
@@ -149,14 +150,21 @@ static void copy_back(struct ofl_lower *l, const struct calling *calling)
 }
 
 /* The procedure that a call reaches: an overriding one where the type of the passed object says so. */
-static const struct ofl_procedure *target_of(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span)
+static const struct ofl_procedure *target_of(struct ofl_lower *l, const struct ofl_call *call,
+                                             const struct ofl_expr *designator, struct ofl_span span)
 {
+    const struct ofl_expr *object = call->passed;
     if (!call->dynamic) {
         return call->procedure;
     }
-    const struct ofl_meaning *meaning = ofl_lower_meaning(l, call->passed);
-    struct ofl_view view = ofl_lower_view(l, call->passed);
-    if (meaning->type.derived == NULL || call->binding == NULL || view.type.derived == NULL) {
+    if (object == NULL && designator != NULL && designator->kind == OFL_EXPR_COMPONENT) {
+        object = designator->as.component.base;
+    }
+    if (object == NULL || call->binding == NULL) {
+        ofl_lower_refuse(l, span, "this call of '%s'", call->procedure->name->text);
+    }
+    struct ofl_view view = ofl_lower_view(l, object);
+    if (view.type.derived == NULL) {
         ofl_lower_refuse(l, span, "this call of '%s'", call->procedure->name->text);
     }
     const struct ofl_procedure *procedure =
@@ -167,9 +175,10 @@ static const struct ofl_procedure *target_of(struct ofl_lower *l, const struct o
     return procedure;
 }
 
-static struct calling begin_call(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span)
+static struct calling begin_call(struct ofl_lower *l, const struct ofl_call *call, const struct ofl_expr *designator,
+                                 struct ofl_span span)
 {
-    struct calling calling = {.call = call, .procedure = target_of(l, call, span), .span = span};
+    struct calling calling = {.call = call, .procedure = target_of(l, call, designator, span), .span = span};
     const struct ofl_procedure *procedure = calling.procedure;
     calling.passed = ofl_arena_alloc(l->arena, (procedure->dummy_count + 1) * sizeof *calling.passed);
     if (procedure->kind == OFL_PROCEDURE_STATEMENT || procedure->body == NULL || call->target != NULL ||
@@ -214,8 +223,8 @@ static void pass_all(struct ofl_lower *l, struct calling *calling)
         const struct ofl_symbol *symbol = dummy->alternate ? NULL : ofl_dummy_symbol(calling->procedure, i);
         const struct ofl_expr *expr = calling->call->args[i];
         if (symbol == NULL || dummy->procedure) {
-            ofl_lower_refuse(l, calling->span, "a call of '%s' with its argument '%s'",
-                             calling->procedure->name->text, dummy->name->text);
+            ofl_lower_refuse(l, calling->span, "a call of '%s' with its argument '%s'", calling->procedure->name->text,
+                             dummy->name->text);
         }
         if (expr == NULL) {
             pass_absent(l, symbol, &calling->passed[i]);
@@ -267,8 +276,8 @@ static struct ofl_view result_view(struct ofl_lower *l, struct calling *calling)
     struct ofl_view shape = {0};
     struct ofl_k_expr *extent[OFL_MAX_RANK];
     struct ofl_scope *scope = l->scope;
-    if (symbol == NULL || !ofl_symbol_type(l->modules, symbol, &shape.type, NULL) ||
-        OFL_HAS(symbol, ALLOCATABLE) || OFL_HAS(symbol, POINTER)) {
+    if (symbol == NULL || !ofl_symbol_type(l->modules, symbol, &shape.type, NULL) || OFL_HAS(symbol, ALLOCATABLE) ||
+        OFL_HAS(symbol, POINTER)) {
         ofl_lower_refuse(l, calling->span, "a call of '%s', whose result is allocatable, a pointer or not known,",
                          calling->procedure->name->text);
     }
@@ -324,16 +333,18 @@ static struct ofl_value finish_function(struct ofl_lower *l, struct calling *cal
     return value;
 }
 
-struct ofl_value ofl_lower_call(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span)
+struct ofl_value ofl_lower_call(struct ofl_lower *l, const struct ofl_call *call, const struct ofl_expr *designator,
+                                struct ofl_span span)
 {
-    struct calling calling = begin_call(l, call, span);
+    struct calling calling = begin_call(l, call, designator, span);
     pass_all(l, &calling);
     return finish_function(l, &calling);
 }
 
-struct ofl_view ofl_lower_call_array(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span)
+struct ofl_view ofl_lower_call_array(struct ofl_lower *l, const struct ofl_call *call,
+                                     const struct ofl_expr *designator, struct ofl_span span)
 {
-    struct calling calling = begin_call(l, call, span);
+    struct calling calling = begin_call(l, call, designator, span);
     pass_all(l, &calling);
     struct ofl_view view = result_view(l, &calling);
     ofl_do(l, call_expr(l, &calling, view.address));
@@ -346,7 +357,7 @@ struct ofl_view ofl_lower_call_array(struct ofl_lower *l, const struct ofl_call 
 static struct calling pass_elements(struct ofl_lower *l, const struct ofl_call *call, struct ofl_array **args,
                                     struct ofl_k_expr *const *subscript, struct ofl_span span)
 {
-    struct calling calling = begin_call(l, call, span);
+    struct calling calling = begin_call(l, call, NULL, span);
     for (unsigned i = 0; i < calling.procedure->dummy_count; i++) {
         const struct ofl_dummy *dummy = &calling.procedure->dummies[i];
         const struct ofl_symbol *symbol = ofl_dummy_symbol(calling.procedure, i);
@@ -407,7 +418,8 @@ static void call_elementally(struct ofl_lower *l, const struct ofl_call *call, s
     ofl_end_elements(l, &loops);
 }
 
-void ofl_lower_subroutine(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span)
+void ofl_lower_subroutine(struct ofl_lower *l, const struct ofl_call *call, const struct ofl_expr *designator,
+                          struct ofl_span span)
 {
     if (call->procedure->intrinsic != NULL) {
         ofl_lower_refuse(l, span, "a call of '%s'", call->procedure->name->text);
@@ -416,7 +428,7 @@ void ofl_lower_subroutine(struct ofl_lower *l, const struct ofl_call *call, stru
         call_elementally(l, call, span);
         return;
     }
-    struct calling calling = begin_call(l, call, span);
+    struct calling calling = begin_call(l, call, designator, span);
     pass_all(l, &calling);
     ofl_do(l, call_expr(l, &calling, NULL));
     copy_back(l, &calling);
@@ -431,5 +443,5 @@ void ofl_lower_call_stmt(struct ofl_lower *l, struct ofl_stmt *stmt)
         }
         longjmp(l->refused, 1);
     }
-    ofl_lower_subroutine(l, action->call, stmt->span);
+    ofl_lower_subroutine(l, action->call, stmt->as.call.designator, stmt->span);
 }

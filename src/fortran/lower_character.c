@@ -60,12 +60,10 @@ static struct ofl_value repeated(struct ofl_lower *l, struct ofl_value text, str
 }
 
 /* Intrinsic functions on characters; *done is false if `expr` is none of them. */
-struct ofl_value ofl_text_intrinsic(struct ofl_lower *l, const struct ofl_expr *expr,
-                                    const struct ofl_meaning *meaning, struct ofl_value *args, unsigned count,
-                                    bool *done)
+struct ofl_value ofl_text_intrinsic(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning,
+                                    struct ofl_value *args, unsigned count, bool *done)
 {
-    static const enum ofl_operator comparisons[] = {OFL_OPERATOR_GE, OFL_OPERATOR_GT, OFL_OPERATOR_LE,
-                                                    OFL_OPERATOR_LT};
+    static const enum ofl_operator comparisons[] = {OFL_OPERATOR_GE, OFL_OPERATOR_GT, OFL_OPERATOR_LE, OFL_OPERATOR_LT};
     enum ofl_intrinsic_id id = meaning->call->procedure->intrinsic->id;
     struct ofl_value value = {.type = meaning->type};
     enum ofl_k_type result = ofl_is_number(meaning->type) ? ofl_k_value_of(l, meaning->type, expr->span) : OFL_K_VOID;
@@ -86,14 +84,14 @@ struct ofl_value ofl_text_intrinsic(struct ofl_lower *l, const struct ofl_expr *
         value.x = ofl_to(l, result, code_of(l, args[0]));
         return value;
     case OFL_INTRINSIC_LEN_TRIM:
-        value.x = ofl_to(l, result,
-                         ofl_k_support(l->arena, OFL_K_I8, "ofl_text_trimmed", args[0].x, args[0].length, NULL));
+        value.x =
+            ofl_to(l, result, ofl_k_support(l->arena, OFL_K_I8, "ofl_text_trimmed", args[0].x, args[0].length, NULL));
         return value;
     case OFL_INTRINSIC_TRIM:
         value = args[0];
         value.type = meaning->type;
-        value.length = ofl_keep(
-            l, ofl_k_support(l->arena, OFL_K_I8, "ofl_text_trimmed", value.x, value.length, NULL), "len");
+        value.length =
+            ofl_keep(l, ofl_k_support(l->arena, OFL_K_I8, "ofl_text_trimmed", value.x, value.length, NULL), "len");
         return value;
     case OFL_INTRINSIC_ADJUSTL:
         return adjusted(l, "ofl_text_left", args[0]);
@@ -121,8 +119,8 @@ struct ofl_value ofl_text_intrinsic(struct ofl_lower *l, const struct ofl_expr *
         return value;
     }
     struct ofl_k_expr *back = count > 2 && args[2].x != NULL ? args[2].x : ofl_k_integer(l->arena, OFL_K_BOOL, 0);
-    value.x = ofl_to(l, result,
-                     ofl_k_support(l->arena, OFL_K_I8, search, args[0].x, args[0].length, args[1].x, args[1].length,
-                                   back, NULL));
+    value.x = ofl_to(
+        l, result,
+        ofl_k_support(l->arena, OFL_K_I8, search, args[0].x, args[0].length, args[1].x, args[1].length, back, NULL));
     return value;
 }

@@ -255,8 +255,7 @@ static void combine_one(struct ofl_lower *l, const struct combining *combining, 
     struct ofl_k_expr *other = ofl_k_load(l->arena, reduction->memory, ofl_k_offset(l->arena, from, there));
     ofl_set(l, sum, combined(l, reduction, ofl_get(l, sum), other));
     l->block = outer;
-    struct ofl_k_block *branch =
-        ofl_begin_if(l, ofl_op(l, OFL_K_NE, ofl_get(l, combining->finish), ofl_i8(l, 0)));
+    struct ofl_k_block *branch = ofl_begin_if(l, ofl_op(l, OFL_K_NE, ofl_get(l, combining->finish), ofl_i8(l, 0)));
     ofl_store(l, object, combined(l, reduction, ofl_k_load(l->arena, reduction->memory, object), ofl_get(l, sum)));
     ofl_begin_else(l, branch);
     ofl_store(l, ofl_k_offset(l->arena, ofl_get(l, reduction->to), at), ofl_get(l, sum));
@@ -294,12 +293,12 @@ struct ofl_k_function *ofl_combine_kernel(struct ofl_lower *l)
     loop->value = ofl_op(l, OFL_K_LT, ofl_get(l, combining.number), ofl_get(l, combining.out));
     struct ofl_k_stmt *step = ofl_k_add(l->arena, &loop->step, OFL_K_SET);
     step->var = combining.number;
-    step->value = ofl_op(l, OFL_K_ADD, ofl_get(l, combining.number),
-                         ofl_k_support(l->arena, OFL_K_I8, "ofl_grid_threads", NULL));
+    step->value =
+        ofl_op(l, OFL_K_ADD, ofl_get(l, combining.number), ofl_k_support(l->arena, OFL_K_I8, "ofl_grid_threads", NULL));
     l->block = &loop->body;
     for (struct ofl_reduction *reduction = l->reductions; reduction != NULL; reduction = reduction->next) {
-        struct ofl_view whole = ofl_view_of_binding(
-            l, ofl_binding_of(l, reduction->usage->symbol, l->loop->span), l->loop->span);
+        struct ofl_view whole =
+            ofl_view_of_binding(l, ofl_binding_of(l, reduction->usage->symbol, l->loop->span), l->loop->span);
         struct ofl_k_expr *extent[OFL_MAX_RANK], *bytes = ofl_i8(l, ofl_k_bytes(reduction->memory));
         struct ofl_k_expr *offset = ofl_i8(l, 0), *size = bytes;
         for (unsigned d = 0; d < whole.rank; d++) {

@@ -30,8 +30,8 @@ static struct passes begin_passes(struct ofl_lower *l, const struct ofl_expr *ex
         passes.count = ofl_i8(l, size / step > 0 ? size / step : 0);
     } else {
         struct ofl_k_expr *count = ofl_keep(l, step == 1 ? range : ofl_op(l, OFL_K_DIV, range, passes.step), "n");
-        passes.count = ofl_keep(
-            l, ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, count, ofl_i8(l, 0)), count, ofl_i8(l, 0)), "n");
+        passes.count =
+            ofl_keep(l, ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, count, ofl_i8(l, 0)), count, ofl_i8(l, 0)), "n");
     }
     l->scope = ofl_implied_do_scope(l->modules, l->scope, expr);
     struct ofl_symbol *symbol = ofl_scope_find(l->scope, expr->as.implied_do.index.name);
@@ -135,8 +135,7 @@ void ofl_lower_items(struct ofl_lower *l, const struct ofl_arg *items, const str
     }
 }
 
-static struct ofl_k_expr *length_of(struct ofl_lower *l, const struct ofl_expr *expr,
-                                    const struct ofl_meaning *meaning)
+static struct ofl_k_expr *length_of(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning)
 {
     const struct ofl_arg *first = expr->as.array.items;
     if (meaning->type.base != OFL_TYPE_CHARACTER) {
@@ -187,8 +186,7 @@ static void give_component(struct ofl_lower *l, const struct ofl_view *whole, co
     struct ofl_view view = {.type = part.type, .rank = part.rank};
     if (!part.plain) {
         ofl_lower_refuse(l, span, "the %s component '%s'",
-                         OFL_HAS(given->component, POINTER) ? "pointer" : "allocatable",
-                         given->component->name->text);
+                         OFL_HAS(given->component, POINTER) ? "pointer" : "allocatable", given->component->name->text);
     }
     view.address = ofl_k_offset(l->arena, whole->address, ofl_i8(l, part.offset));
     int64_t count = 1;

@@ -2,8 +2,8 @@
  *
  * A do loop's trip count is computed once, before the loop (F2018 11.1.7.4.1), and its variable has its value after the
  * loop.  A do concurrent inside the loop is a loop in the order of its indices; its mask is evaluated for all its
- * iterations first, unless nothing in the body can change it.  where and forall evaluate each right side for all elements
- * before they write any. */
+ * iterations first, unless nothing in the body can change it.  where and forall evaluate each right side for all
+ * elements before they write any. */
 #include "fortran/lower.h"
 
 /* ---- do ---- */
@@ -161,8 +161,8 @@ static struct ofl_element_loops begin_index_loops(struct ofl_lower *l, const str
 {
     struct ofl_element_loops loops = ofl_begin_elements(l, indices->count, indices->extent);
     for (unsigned d = 0; d < indices->count; d++) {
-        struct ofl_k_expr *value = ofl_op(
-            l, OFL_K_ADD, indices->first[d], ofl_op(l, OFL_K_MUL, loops.subscript[d], indices->step[d]));
+        struct ofl_k_expr *value =
+            ofl_op(l, OFL_K_ADD, indices->first[d], ofl_op(l, OFL_K_MUL, loops.subscript[d], indices->step[d]));
         ofl_set(l, indices->var[d], ofl_to(l, indices->var[d]->type, value));
     }
     return loops;
@@ -248,8 +248,8 @@ void ofl_lower_concurrent(struct ofl_lower *l, struct ofl_stmt *stmt)
 static struct ofl_view where_mask(struct ofl_lower *l, const struct ofl_expr *condition, const struct ofl_view *outer)
 {
     struct ofl_array *array = ofl_lower_array(l, condition);
-    struct ofl_view view = ofl_temporary_view(l, ofl_kind_type(OFL_TYPE_LOGICAL, 1), NULL, array->rank,
-                                              array->extent, condition->span);
+    struct ofl_view view =
+        ofl_temporary_view(l, ofl_kind_type(OFL_TYPE_LOGICAL, 1), NULL, array->rank, array->extent, condition->span);
     struct ofl_element_loops loops = ofl_begin_elements(l, array->rank, array->extent);
     struct ofl_view element = ofl_element_view(l, &view, loops.subscript);
     ofl_store(l, element.address, ofl_k_integer(l->arena, OFL_K_I1, 0));
@@ -274,8 +274,7 @@ static struct ofl_view without(struct ofl_lower *l, const struct ofl_view *mask,
     for (unsigned d = 0; d < other->rank; d++) {
         extent[d] = other->dim[d].extent;
     }
-    struct ofl_view view =
-        ofl_temporary_view(l, ofl_kind_type(OFL_TYPE_LOGICAL, 1), NULL, other->rank, extent, span);
+    struct ofl_view view = ofl_temporary_view(l, ofl_kind_type(OFL_TYPE_LOGICAL, 1), NULL, other->rank, extent, span);
     struct ofl_element_loops loops = ofl_begin_elements(l, other->rank, extent);
     struct ofl_view element = ofl_element_view(l, &view, loops.subscript);
     struct ofl_k_expr *value = ofl_not(l, is_set(l, other, &loops, span));
@@ -378,8 +377,7 @@ static void forall_assignment(struct ofl_lower *l, struct ofl_stmt *stmt, const 
         meaning->type.base == OFL_TYPE_CHARACTER) {
         ofl_lower_refuse(l, stmt->span, "this assignment in a forall");
     }
-    struct ofl_view values =
-        ofl_temporary_view(l, meaning->type, NULL, indices->count, indices->extent, stmt->span);
+    struct ofl_view values = ofl_temporary_view(l, meaning->type, NULL, indices->count, indices->extent, stmt->span);
     struct ofl_view target = {0};
     for (int pass = 0; pass < 2; pass++) {
         struct ofl_element_loops loops = begin_index_loops(l, indices);

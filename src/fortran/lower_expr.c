@@ -168,8 +168,8 @@ static struct ofl_k_expr *logical_operation(struct ofl_lower *l, enum ofl_operat
     }
 }
 
-static struct ofl_value apply_unary(struct ofl_lower *l, const struct ofl_expr *expr,
-                                    const struct ofl_meaning *meaning, struct ofl_value a)
+static struct ofl_value apply_unary(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning,
+                                    struct ofl_value a)
 {
     if (expr->kind == OFL_EXPR_PAREN || expr->as.operation.op == OFL_OPERATOR_ADD) {
         return a;
@@ -247,17 +247,16 @@ static struct ofl_value short_circuit(struct ofl_lower *l, const struct ofl_expr
     struct ofl_value b = ofl_lower_value(l, expr->as.operation.right);
     l->block = outer;
     if (a.x->type != OFL_K_BOOL || b.x->type != OFL_K_BOOL) {
-        ofl_lower_refuse(l, expr->span, "the operator '%s' on integers",
-                         ofl_operator_text(expr->as.operation.op));
+        ofl_lower_refuse(l, expr->span, "the operator '%s' on integers", ofl_operator_text(expr->as.operation.op));
     }
     if (first.first == NULL) {
-        struct ofl_value value = {.type = meaning->type, .x = ofl_op(l, and ? OFL_K_AND : OFL_K_OR, a.x, b.x)};
+        struct ofl_value value = {.type = meaning->type, .x = ofl_op(l, and? OFL_K_AND : OFL_K_OR, a.x, b.x)};
         return value;
     }
     struct ofl_k_var *var = ofl_new_var(l, "ofl_b", OFL_K_BOOL);
     var->name = ofl_arena_format(l->arena, "ofl_b%u", ++l->names);
     ofl_set(l, var, a.x);
-    struct ofl_k_block *around = ofl_begin_if(l, and ? ofl_get(l, var) : ofl_not(l, ofl_get(l, var)));
+    struct ofl_k_block *around = ofl_begin_if(l, and? ofl_get(l, var) : ofl_not(l, ofl_get(l, var)));
     *l->block = first;
     ofl_set(l, var, b.x);
     ofl_end(l, around);
@@ -287,7 +286,7 @@ static struct ofl_value function_value(struct ofl_lower *l, const struct ofl_exp
     const struct ofl_call *call = meaning->call;
     const struct ofl_intrinsic *intrinsic = call->procedure->intrinsic;
     if (intrinsic == NULL) {
-        return ofl_lower_call(l, call, expr->span);
+        return ofl_lower_call(l, call, expr->as.call.base, expr->span);
     }
     if (intrinsic->class == OFL_INTRINSIC_INQUIRY) {
         return ofl_lower_inquiry(l, expr, meaning);
@@ -336,7 +335,7 @@ struct ofl_value ofl_lower_value(struct ofl_lower *l, const struct ofl_expr *exp
     case OFL_MEANS_FUNCTION:
         return function_value(l, expr, meaning);
     case OFL_MEANS_DEFINED:
-        return ofl_lower_call(l, meaning->call, expr->span);
+        return ofl_lower_call(l, meaning->call, NULL, expr->span);
     case OFL_MEANS_STRUCTURE:
         return ofl_lower_structure(l, expr, meaning);
     case OFL_MEANS_OPERATION:

@@ -26,8 +26,7 @@ static struct ofl_view bounds_of(struct ofl_lower *l, const struct ofl_expr *exp
     return view;
 }
 
-static struct ofl_k_expr *extent_of(struct ofl_lower *l, const struct ofl_view *view, unsigned d,
-                                    struct ofl_span span)
+static struct ofl_k_expr *extent_of(struct ofl_lower *l, const struct ofl_view *view, unsigned d, struct ofl_span span)
 {
     if (view->dim[d].extent == NULL) {
         ofl_lower_refuse(l, span, "the extent of an assumed-size array");
@@ -89,9 +88,8 @@ static struct ofl_k_expr *bound_value(struct ofl_lower *l, const struct ofl_expr
     struct ofl_k_expr *which = ofl_keep(l, ofl_lower_integer(l, dim), "dim"), *value = NULL;
     for (unsigned d = view.rank; d-- > 0;) {
         struct ofl_k_expr *here = one_bound(l, id, &view, d, expr->span);
-        value = value == NULL
-                    ? here
-                    : ofl_k_select(l->arena, ofl_op(l, OFL_K_EQ, which, ofl_i8(l, d + 1)), here, value);
+        value =
+            value == NULL ? here : ofl_k_select(l->arena, ofl_op(l, OFL_K_EQ, which, ofl_i8(l, d + 1)), here, value);
     }
     return value;
 }
@@ -128,8 +126,8 @@ struct ofl_value ofl_lower_inquiry(struct ofl_lower *l, const struct ofl_expr *e
         return value;
     case OFL_INTRINSIC_LEN: {
         const struct ofl_expr *text = argument(meaning, 0);
-        struct ofl_k_expr *length = ofl_lower_meaning(l, text)->designator ? ofl_lower_view(l, text).length
-                                                                           : ofl_lower_value(l, text).length;
+        struct ofl_k_expr *length =
+            ofl_lower_meaning(l, text)->designator ? ofl_lower_view(l, text).length : ofl_lower_value(l, text).length;
         value.x = ofl_to(l, type, length);
         return value;
     }

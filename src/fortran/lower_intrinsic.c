@@ -1,8 +1,8 @@
 /* Elemental intrinsic functions of computed arguments; see lower.h.
  *
- * Entry point: ofl_apply_intrinsic.  Functions of mathematics are rows of lower_functions.def; what has rules of its own
- * is here, and becomes operations of the form or calls of support functions (kernel_support.c), which say what gfortran
- * computes. */
+ * Entry point: ofl_apply_intrinsic.  Functions of mathematics are rows of lower_functions.def; what has rules of its
+ * own is here, and becomes operations of the form or calls of support functions (kernel_support.c), which say what
+ * gfortran computes. */
 #include "fortran/lower.h"
 
 #include <string.h>
@@ -27,9 +27,9 @@ static struct ofl_value constant_power(struct ofl_lower *l, const struct ofl_exp
         ofl_lower_refuse(l, expr->span, "a power with a constant exponent above %d", MAX_CHAIN);
     }
     if (size > 1) {
-        base.x = ofl_k_support(
-            l->arena, type, ofl_arena_format(l->arena, "ofl_power_%s_%u", ofl_k_suffix(type), (unsigned)size), base.x,
-            NULL);
+        base.x = ofl_k_support(l->arena, type,
+                               ofl_arena_format(l->arena, "ofl_power_%s_%u", ofl_k_suffix(type), (unsigned)size),
+                               base.x, NULL);
     }
     if (n < 0) {
         base.x = ofl_op(l, OFL_K_DIV, one.x, base.x);
@@ -77,8 +77,9 @@ struct ofl_value ofl_apply_power(struct ofl_lower *l, const struct ofl_expr *exp
     }
     exponent = ofl_value_as(l, exponent, type, expr->span);
     if (ofl_k_is_complex(k)) {
-        base.x = ofl_k_support(l->arena, k, ofl_arena_format(l->arena, "ofl_power_%s_%s", ofl_k_suffix(k), ofl_k_suffix(k)),
-                               base.x, exponent.x, NULL);
+        base.x =
+            ofl_k_support(l->arena, k, ofl_arena_format(l->arena, "ofl_power_%s_%s", ofl_k_suffix(k), ofl_k_suffix(k)),
+                          base.x, exponent.x, NULL);
     } else if (!simple_real_power(l, &base, exponent.x)) {
         base.x = ofl_k_support(l->arena, k, k == OFL_K_R8 ? "pow" : "powf", base.x, exponent.x, NULL);
     }
@@ -152,8 +153,8 @@ static const struct {
 #undef OFL_FUNCTION
 };
 
-static struct ofl_value mathematics(struct ofl_lower *l, const struct ofl_expr *expr,
-                                    const struct ofl_meaning *meaning, struct ofl_value *args, unsigned count)
+static struct ofl_value mathematics(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning,
+                                    struct ofl_value *args, unsigned count)
 {
     enum ofl_intrinsic_id id = meaning->call->procedure->intrinsic->id;
     struct ofl_value value = ofl_value_as(l, args[0], meaning->type, expr->span);
@@ -179,8 +180,8 @@ static struct ofl_value support(struct ofl_lower *l, const struct ofl_expr *expr
 {
     struct ofl_value value = {.type = meaning->type};
     struct ofl_k_expr *x[3] = {NULL, NULL, NULL};
-    struct ofl_value_type type = ofl_is_number(args[0].type) && args[0].type.base == meaning->type.base ? meaning->type
-                                                                                                      : args[0].type;
+    struct ofl_value_type type =
+        ofl_is_number(args[0].type) && args[0].type.base == meaning->type.base ? meaning->type : args[0].type;
     for (unsigned i = 0; i < count && i < 3; i++) {
         if (args[i].x != NULL) {
             x[i] = ofl_value_as(l, args[i], type, expr->span).x;

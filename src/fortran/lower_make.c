@@ -9,16 +9,16 @@ enum { LOCAL_BYTES = 1024 }; /* larger temporaries are workspace */
 
 /* Words that a variable of the program may be called and a variable of the kernel may not. */
 static const char *const reserved[] = {
-    "alignas",  "alignof",  "and",      "asm",     "atomic",  "auto",      "bool",      "break",    "case",
-    "catch",    "char",     "class",    "compl",   "complex", "concept",   "const",     "consteval", "constexpr",
-    "continue", "decltype", "default",  "delete",  "do",      "double",    "else",      "enum",     "explicit",
-    "export",   "extern",   "false",    "float",   "for",     "friend",    "goto",      "if",       "inline",
-    "int",      "long",     "main",     "mutable", "new",     "namespace", "noexcept",  "not",      "nullptr",
-    "operator", "or",       "private",  "public",  "register", "protected", "requires", "restrict", "return",
-    "short",    "signed",   "sizeof",   "static",  "struct",  "switch",    "template",  "this",     "thread",
-    "throw",    "true",     "try",      "typedef", "typeid",  "typename",  "typeof",    "union",    "unix",
-    "linux",    "unsigned", "using",    "virtual", "void",    "volatile",  "wchar_t",   "while",    "xor",
-    "short",    "signed",   "isnan",    "isinf",   "signbit", "thread_local"};
+    "alignas",  "alignof",  "and",     "asm",     "atomic",   "auto",        "bool",     "break",     "case",
+    "catch",    "char",     "class",   "compl",   "complex",  "concept",     "const",    "consteval", "constexpr",
+    "continue", "decltype", "default", "delete",  "do",       "double",      "else",     "enum",      "explicit",
+    "export",   "extern",   "false",   "float",   "for",      "friend",      "goto",     "if",        "inline",
+    "int",      "long",     "main",    "mutable", "new",      "namespace",   "noexcept", "not",       "nullptr",
+    "operator", "or",       "private", "public",  "register", "protected",   "requires", "restrict",  "return",
+    "short",    "signed",   "sizeof",  "static",  "struct",   "switch",      "template", "this",      "thread",
+    "throw",    "true",     "try",     "typedef", "typeid",   "typename",    "typeof",   "union",     "unix",
+    "linux",    "unsigned", "using",   "virtual", "void",     "volatile",    "wchar_t",  "while",     "xor",
+    "short",    "signed",   "isnan",   "isinf",   "signbit",  "thread_local"};
 
 const char *ofl_c_name(struct ofl_lower *l, const char *name)
 {

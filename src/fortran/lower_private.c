@@ -3,8 +3,8 @@
  * Entry point: ofl_find_usage.  F2018 11.1.7.5: a variable without a locality may be defined by several iterations if
  * each of them defines it before it refers to it; it then has no value after the loop.  On a device the iterations run
  * at the same time, so that such a variable has to be a copy of the iteration's own.  A copy is right for every scalar
- * that is written: it begins with the variable's value where the iteration may read it first (`exposed`), and goes back to
- * the variable where not every iteration defines it (not `certain`), since then a single one may have.  Both answers
+ * that is written: it begins with the variable's value where the iteration may read it first (`exposed`), and goes back
+ * to the variable where not every iteration defines it (not `certain`), since then a single one may have.  Both answers
  * may be wrong on the side that costs time only.
  *
  * An array is such a copy if it is read and no subscript of what the iteration writes depends on the loop's indices, so
@@ -50,8 +50,7 @@ static bool is_inner(const struct flow *flow, const struct ofl_symbol *symbol)
 /* The variable that an associate name of the body stands for, or is part of. */
 static struct ofl_symbol *root_of(struct flow *flow, struct ofl_symbol *symbol, bool *part)
 {
-    while (symbol != NULL && symbol->class == OFL_SYMBOL_ASSOCIATE && is_inner(flow, symbol) &&
-           symbol->value != NULL) {
+    while (symbol != NULL && symbol->class == OFL_SYMBOL_ASSOCIATE && is_inner(flow, symbol) && symbol->value != NULL) {
         const struct ofl_expr *expr = symbol->value;
         struct ofl_scope *outer = symbol->scope->parent;
         while (expr->kind == OFL_EXPR_CALL || expr->kind == OFL_EXPR_COMPONENT) {
@@ -155,8 +154,7 @@ static bool note_varying(const struct ofl_expr *expr, const struct ofl_meaning *
     (void)expr;
     (void)scope;
     if (meaning->kind == OFL_MEANS_VARIABLE && meaning->symbol != NULL) {
-        const struct ofl_usage *usage =
-            usage_of(invariance->flow, root_of(invariance->flow, meaning->symbol, &part));
+        const struct ofl_usage *usage = usage_of(invariance->flow, root_of(invariance->flow, meaning->symbol, &part));
         invariance->holds &= !usage->varies && !part && !(usage->rank > 0 && usage->written);
     }
     if (meaning->call != NULL && meaning->call->procedure->intrinsic == NULL) {
@@ -194,11 +192,12 @@ static void write_designator(struct flow *flow, const struct ofl_expr *target, c
         if (expr->kind == OFL_EXPR_CALL) {
             read_args(flow, expr->as.call.args);
             for (const struct ofl_arg *arg = expr->as.call.args; arg != NULL; arg = arg->next) {
-                const struct ofl_expr *range = arg->value != NULL && arg->value->kind == OFL_EXPR_RANGE ? arg->value : NULL;
-                same &= range == NULL ? is_invariant(flow, arg->value)
-                                      : is_invariant(flow, range->as.range.lower) &&
-                                            is_invariant(flow, range->as.range.upper) &&
-                                            is_invariant(flow, range->as.range.step);
+                const struct ofl_expr *range =
+                    arg->value != NULL && arg->value->kind == OFL_EXPR_RANGE ? arg->value : NULL;
+                same &= range == NULL
+                            ? is_invariant(flow, arg->value)
+                            : is_invariant(flow, range->as.range.lower) && is_invariant(flow, range->as.range.upper) &&
+                                  is_invariant(flow, range->as.range.step);
             }
         }
         expr = expr->kind == OFL_EXPR_CALL ? expr->as.call.base : expr->as.component.base;
@@ -214,8 +213,8 @@ static void write_designator(struct flow *flow, const struct ofl_expr *target, c
     struct ofl_usage *usage = usage_of(flow, root_of(flow, meaning->symbol, &associated));
     part |= associated;
     usage->written = true;
-    usage->scattered |= !same || (associated && usage->rank > 0) || OFL_HAS(usage->symbol, POINTER) ||
-                        OFL_HAS(usage->symbol, TARGET);
+    usage->scattered |=
+        !same || (associated && usage->rank > 0) || OFL_HAS(usage->symbol, POINTER) || OFL_HAS(usage->symbol, TARGET);
     if (part) {
         usage->exposed |= !flow->defined[usage->number];
     } else {
@@ -229,8 +228,7 @@ static void pass_arguments(struct flow *flow, const struct ofl_call *call)
     for (int pass = 0; pass < 2; pass++) {
         for (unsigned i = 0; i < call->arg_count; i++) {
             const struct ofl_procedure *procedure = call->procedure;
-            enum ofl_intent intent =
-                i < procedure->dummy_count ? procedure->dummies[i].intent : OFL_INTENT_INOUT;
+            enum ofl_intent intent = i < procedure->dummy_count ? procedure->dummies[i].intent : OFL_INTENT_INOUT;
             if (call->args[i] == NULL) {
                 continue;
             }
@@ -337,8 +335,8 @@ static void walk_loop(struct flow *flow, const struct ofl_stmt *stmt)
         read_expr(flow, index->lower);
         read_expr(flow, index->upper);
         read_expr(flow, index->step);
-        bool same = is_invariant(flow, index->lower) && is_invariant(flow, index->upper) &&
-                    is_invariant(flow, index->step);
+        bool same =
+            is_invariant(flow, index->lower) && is_invariant(flow, index->upper) && is_invariant(flow, index->step);
         struct ofl_usage *usage = usage_of(flow, ofl_scope_find(loop->scope, index->ident.name));
         set_varies(flow, usage, !same);
         flow->defined[usage->number] = true;
@@ -350,8 +348,8 @@ static void walk_loop(struct flow *flow, const struct ofl_stmt *stmt)
     read_expr(flow, loop->condition);
     unsigned count = flow->count;
     bool *entry = save(flow);
-    flow->conditional |= !constant || loop->form == OFL_LOOP_WHILE || loop->form == OFL_LOOP_FOREVER ||
-                         loop->condition != NULL;
+    flow->conditional |=
+        !constant || loop->form == OFL_LOOP_WHILE || loop->form == OFL_LOOP_FOREVER || loop->condition != NULL;
     walk_block(flow, &loop->body);
     restore(flow, entry, count);
     flow->scope = scope;
@@ -464,8 +462,7 @@ static void note_localities(struct flow *flow)
     const struct ofl_loop *loop = &flow->l->loop->as.loop;
     for (const struct ofl_locality *clause = loop->localities; clause != NULL; clause = clause->next) {
         for (const struct ofl_ident_list *name = clause->names; name != NULL; name = name->next) {
-            struct ofl_symbol *symbol =
-                ofl_scope_find_or_implicit(flow->l->modules, flow->l->loop_scope, &name->ident);
+            struct ofl_symbol *symbol = ofl_scope_find_or_implicit(flow->l->modules, flow->l->loop_scope, &name->ident);
             if (symbol == NULL) {
                 continue;
             }
@@ -483,9 +480,8 @@ static bool note_called(const struct ofl_expr *expr, const struct ofl_meaning *m
     struct flow *flow = context;
     (void)expr;
     (void)scope;
-    struct ofl_usage *usage = meaning->kind == OFL_MEANS_VARIABLE && meaning->symbol != NULL
-                                  ? ofl_usage_of(flow->l, meaning->symbol)
-                                  : NULL;
+    struct ofl_usage *usage =
+        meaning->kind == OFL_MEANS_VARIABLE && meaning->symbol != NULL ? ofl_usage_of(flow->l, meaning->symbol) : NULL;
     if (usage != NULL) {
         usage->called = true;
     }

@@ -1,8 +1,8 @@
 /* Procedures of the program as functions of the kernel; see lower.h.
  *
  * Entry point: ofl_procedure_function.  A function takes for each dummy argument: a number by value, where nothing can
- * change it; an address (and a length, for len=*); for assumed-shape arrays also extents and strides, so that no copy is
- * made.  A result that is no number is written where the caller says.  Polymorphic dummies have one type in one
+ * change it; an address (and a length, for len=*); for assumed-shape arrays also extents and strides, so that no copy
+ * is made.  A result that is no number is written where the caller says.  Polymorphic dummies have one type in one
  * function: that of the actual argument. */
 #include "fortran/lower.h"
 #include "fortran/meaning_private.h"
@@ -156,8 +156,8 @@ static struct ofl_passed add_parameters(struct ofl_lower *l, const struct ofl_du
 
 static void check_procedure(struct ofl_lower *l, const struct ofl_procedure *procedure, struct ofl_span span)
 {
-    if (procedure->body == NULL || procedure->kind == OFL_PROCEDURE_DUMMY ||
-        procedure->kind == OFL_PROCEDURE_POINTER || procedure->kind == OFL_PROCEDURE_DEFERRED) {
+    if (procedure->body == NULL || procedure->kind == OFL_PROCEDURE_DUMMY || procedure->kind == OFL_PROCEDURE_POINTER ||
+        procedure->kind == OFL_PROCEDURE_DEFERRED) {
         ofl_lower_refuse(l, span, "a call of '%s', whose body is not at hand,", procedure->name->text);
     }
     for (unsigned i = 0; i < procedure->dummy_count; i++) {
@@ -296,10 +296,8 @@ struct ofl_lowered_procedure *ofl_procedure_function(struct ofl_lower *l, const 
     made->next = l->procedures;
     l->procedures = made;
 
-    struct ofl_frame frame = {.function = made->function,
-                              .unit = procedure->body,
-                              .procedure = made,
-                              .outer = l->frame};
+    struct ofl_frame frame = {
+        .function = made->function, .unit = procedure->body, .procedure = made, .outer = l->frame};
     const struct ofl_around *around = l->around;
     struct ofl_scope *scope = l->scope;
     struct ofl_k_block *block = l->block;

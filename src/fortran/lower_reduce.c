@@ -16,8 +16,7 @@ struct reduction {
     struct ofl_span span;
 };
 
-static struct ofl_k_var *variable(struct ofl_lower *l, const char *name, enum ofl_k_type type,
-                                  struct ofl_k_expr *value)
+static struct ofl_k_var *variable(struct ofl_lower *l, const char *name, enum ofl_k_type type, struct ofl_k_expr *value)
 {
     struct ofl_k_var *var = ofl_new_var(l, name, type);
     var->name = ofl_arena_format(l->arena, "ofl_%s%u", name, ++l->names);
@@ -123,8 +122,7 @@ static void reduction_step(struct ofl_lower *l, struct reduction *reduction, str
         set_if(l, x, reduction->result, ofl_op(l, OFL_K_ADD, result, ofl_i8(l, 1)));
         break;
     case OFL_INTRINSIC_PARITY:
-        ofl_set(l, reduction->result,
-                ofl_op(l, OFL_K_NE, ofl_to(l, OFL_K_I4, result), ofl_to(l, OFL_K_I4, x)));
+        ofl_set(l, reduction->result, ofl_op(l, OFL_K_NE, ofl_to(l, OFL_K_I4, result), ofl_to(l, OFL_K_I4, x)));
         break;
     case OFL_INTRINSIC_IALL:
         ofl_set(l, reduction->result, ofl_op(l, OFL_K_BIT_AND, result, x));
@@ -148,7 +146,8 @@ static struct ofl_k_expr *reduction_result(struct ofl_lower *l, const struct red
         return result;
     }
     struct ofl_k_expr *nan = ofl_k_real(l->arena, reduction->k, NAN);
-    struct ofl_k_expr *lost = ofl_op(l, OFL_K_AND, ofl_get(l, reduction->any), ofl_not(l, ofl_get(l, reduction->found)));
+    struct ofl_k_expr *lost =
+        ofl_op(l, OFL_K_AND, ofl_get(l, reduction->any), ofl_not(l, ofl_get(l, reduction->found)));
     return ofl_keep(l, ofl_k_select(l->arena, lost, nan, result), "r");
 }
 
@@ -166,13 +165,12 @@ static struct reduced arguments(struct ofl_lower *l, const struct ofl_expr *expr
     struct reduced reduced = {0};
     const struct ofl_expr *dim = call->arg_count > 1 ? call->args[1] : NULL;
     enum ofl_intrinsic_id id = call->procedure->intrinsic->id;
-    bool masked = id != OFL_INTRINSIC_ANY && id != OFL_INTRINSIC_ALL && id != OFL_INTRINSIC_COUNT &&
-                  id != OFL_INTRINSIC_PARITY;
+    bool masked =
+        id != OFL_INTRINSIC_ANY && id != OFL_INTRINSIC_ALL && id != OFL_INTRINSIC_COUNT && id != OFL_INTRINSIC_PARITY;
     reduced.array = ofl_lower_array(l, call->args[0]);
     if (dim != NULL) {
         const struct ofl_meaning *constant = ofl_lower_meaning(l, dim);
-        if (constant->value == NULL || constant->value->integer < 1 ||
-            constant->value->integer > reduced.array->rank) {
+        if (constant->value == NULL || constant->value->integer < 1 || constant->value->integer > reduced.array->rank) {
             ofl_lower_refuse(l, dim->span, "a dimension that is not constant");
         }
         reduced.dim = (int64_t)constant->value->integer;
@@ -296,8 +294,7 @@ static void find_place(struct ofl_lower *l, const struct ofl_expr *expr, const s
     if (back != NULL) {
         better = ofl_op(l, OFL_K_OR, better, ofl_op(l, OFL_K_AND, back, ofl_op(l, OFL_K_EQ, x, ofl_get(l, best))));
     }
-    struct ofl_k_expr *take = ofl_keep(
-        l, ofl_k_select(l->arena, ofl_get(l, found), better, not_nan), "take");
+    struct ofl_k_expr *take = ofl_keep(l, ofl_k_select(l->arena, ofl_get(l, found), better, not_nan), "take");
     struct ofl_k_block *outer = ofl_begin_if(l, ofl_op(l, OFL_K_OR, take, first));
     for (unsigned d = 0; d < array->rank; d++) {
         ofl_set(l, at[d], ofl_op(l, OFL_K_ADD, loops.subscript[d], ofl_i8(l, 1)));
@@ -325,8 +322,7 @@ static struct ofl_array *place_arguments(struct ofl_lower *l, const struct ofl_e
     return array;
 }
 
-static struct ofl_value lower_place(struct ofl_lower *l, const struct ofl_expr *expr,
-                                    const struct ofl_meaning *meaning)
+static struct ofl_value lower_place(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning)
 {
     struct ofl_array *mask, *array = place_arguments(l, expr, meaning, &mask);
     struct ofl_k_var *at[OFL_MAX_RANK];
@@ -335,8 +331,7 @@ static struct ofl_value lower_place(struct ofl_lower *l, const struct ofl_expr *
                               .x = ofl_to(l, ofl_k_of(l, meaning->type, expr->span), ofl_get(l, at[0]))};
 }
 
-struct ofl_array *ofl_reduce_places(struct ofl_lower *l, const struct ofl_expr *expr,
-                                    const struct ofl_meaning *meaning)
+struct ofl_array *ofl_reduce_places(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning)
 {
     if (meaning->call->arg_count > 1 && meaning->call->args[1] != NULL) {
         ofl_lower_refuse(l, expr->span, "'%s' along a dimension", meaning->call->procedure->name->text);
@@ -358,8 +353,8 @@ struct ofl_array *ofl_reduce_places(struct ofl_lower *l, const struct ofl_expr *
 /* ---- dot_product ---- */
 
 /* The product of two elements as dot_product and matmul add it. */
-struct ofl_k_expr *ofl_add_product(struct ofl_lower *l, struct ofl_k_expr *sum, struct ofl_value a,
-                                   struct ofl_value b, struct ofl_value_type type, struct ofl_span span)
+struct ofl_k_expr *ofl_add_product(struct ofl_lower *l, struct ofl_k_expr *sum, struct ofl_value a, struct ofl_value b,
+                                   struct ofl_value_type type, struct ofl_span span)
 {
     if (type.base == OFL_TYPE_LOGICAL) {
         return ofl_op(l, OFL_K_OR, sum, ofl_op(l, OFL_K_AND, a.x, b.x));
@@ -373,8 +368,8 @@ static struct ofl_value lower_dot(struct ofl_lower *l, const struct ofl_expr *ex
     struct ofl_array *a = ofl_lower_array(l, meaning->call->args[0]);
     struct ofl_array *b = ofl_lower_array(l, meaning->call->args[1]);
     enum ofl_k_type type = ofl_k_value_of(l, meaning->type, expr->span);
-    struct ofl_k_var *sum = variable(
-        l, "dot", type, type == OFL_K_BOOL ? ofl_k_integer(l->arena, type, 0) : number(l, type, 0));
+    struct ofl_k_var *sum =
+        variable(l, "dot", type, type == OFL_K_BOOL ? ofl_k_integer(l->arena, type, 0) : number(l, type, 0));
     struct ofl_element_loops loops = ofl_begin_elements(l, 1, a->extent);
     struct ofl_value x = ofl_array_element(l, a, loops.subscript, expr->span);
     struct ofl_value y = ofl_array_element(l, b, loops.subscript, expr->span);

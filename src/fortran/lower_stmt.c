@@ -10,9 +10,8 @@ void ofl_add_comment(struct ofl_lower *l, struct ofl_span span)
 {
     struct ofl_place place = ofl_place_of(l->rewriter->sources, span.begin);
     const char *slash = strrchr(place.file, '/');
-    ofl_add_stmt(l, OFL_K_COMMENT)->text =
-        ofl_arena_format(l->arena, "%s:%u: %s", slash == NULL ? place.file : slash + 1, place.line,
-                         ofl_rewrite_flat(l->rewriter, span));
+    ofl_add_stmt(l, OFL_K_COMMENT)->text = ofl_arena_format(
+        l->arena, "%s:%u: %s", slash == NULL ? place.file : slash + 1, place.line, ofl_rewrite_flat(l->rewriter, span));
 }
 
 /* ---- If and select ---- */
@@ -224,8 +223,7 @@ static void lower_jump(struct ofl_lower *l, const struct ofl_stmt *stmt)
         }
         return;
     }
-    struct ofl_value zero = {.type = ofl_kind_type(OFL_TYPE_INTEGER, 4),
-                             .x = ofl_k_integer(l->arena, OFL_K_I4, 0)};
+    struct ofl_value zero = {.type = ofl_kind_type(OFL_TYPE_INTEGER, 4), .x = ofl_k_integer(l->arena, OFL_K_I4, 0)};
     jump_if(l, ofl_equal(l, OFL_OPERATOR_LT, selector, zero, stmt->span), labels->label.value);
     jump_if(l, ofl_equal(l, OFL_OPERATOR_EQ, selector, zero, stmt->span), labels->next->label.value);
     ofl_add_stmt(l, OFL_K_GOTO)->number = labels->next->next->label.value;

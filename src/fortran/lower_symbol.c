@@ -64,12 +64,10 @@ static struct ofl_k_expr *extent_of(struct ofl_lower *l, struct ofl_k_expr *lowe
         return ofl_i8(l, size < 0 ? 0 : size);
     }
     extent = ofl_keep(l, extent, "n");
-    return ofl_keep(
-        l, ofl_k_select(l->arena, ofl_op(l, OFL_K_LT, extent, ofl_i8(l, 0)), ofl_i8(l, 0), extent), "n");
+    return ofl_keep(l, ofl_k_select(l->arena, ofl_op(l, OFL_K_LT, extent, ofl_i8(l, 0)), ofl_i8(l, 0), extent), "n");
 }
 
-static struct ofl_k_expr *bound_value(struct ofl_lower *l, const struct ofl_symbol *symbol,
-                                      const struct ofl_expr *expr)
+static struct ofl_k_expr *bound_value(struct ofl_lower *l, const struct ofl_symbol *symbol, const struct ofl_expr *expr)
 {
     int64_t value;
     if (ofl_constant_integer(l->modules, symbol->scope, expr, &value)) {
@@ -133,8 +131,7 @@ struct ofl_binding *ofl_declare_local(struct ofl_lower *l, const struct ofl_symb
         size = ofl_op(l, OFL_K_MUL, size, ofl_count(l, view.rank, extent));
         if (ofl_k_is_constant(size, &bytes) && bytes <= MAX_LOCAL_BYTES) {
             enum ofl_k_type element = ofl_k_of(l, type, span);
-            view.address =
-                ofl_k_address_of(l->arena, ofl_new_memory(l, symbol->name->text, element, bytes));
+            view.address = ofl_k_address_of(l->arena, ofl_new_memory(l, symbol->name->text, element, bytes));
         } else {
             view.address = ofl_temporary(l, size, ofl_k_of(l, type, span));
         }
@@ -270,11 +267,11 @@ struct ofl_k_expr *ofl_host_value(struct ofl_lower *l, const char *text, const s
         }
     }
     struct ofl_value_parameter *scalar = OFL_NEW(l->arena, struct ofl_value_parameter);
-    const char *name = symbol != NULL ? ofl_c_name(l, symbol->name->text)
-                                      : ofl_arena_format(l->arena, "ofl_host%u", ++l->names);
+    const char *name =
+        symbol != NULL ? ofl_c_name(l, symbol->name->text) : ofl_arena_format(l->arena, "ofl_host%u", ++l->names);
     struct ofl_value_type value = ofl_kind_type(type, type == OFL_TYPE_LOGICAL ? 4 : kind);
-    scalar->public = (struct ofl_kernel_scalar){
-        .c_name = name, .host = text, .symbol = symbol, .type = type, .kind = kind};
+    scalar->public =
+        (struct ofl_kernel_scalar){.c_name = name, .host = text, .symbol = symbol, .type = type, .kind = kind};
     scalar->var = global_var(l, name, ofl_k_of(l, value, l->loop->span));
     if (l->last_scalar == NULL) {
         l->scalars = scalar;
@@ -384,8 +381,8 @@ static void object_view(struct ofl_lower *l, struct ofl_binding *binding, struct
         bool high = explicit && ofl_constant_integer(l->modules, symbol->scope, bound->upper, &upper);
         packed = assumed && !OFL_HAS(symbol, CONTIGUOUS) ? NULL : packed;
         view->dim[d].lower = low ? ofl_i8(l, lower) : ofl_get(l, object->lower[d]);
-        view->dim[d].extent = low && high ? ofl_i8(l, upper < lower ? 0 : upper - lower + 1)
-                                          : ofl_get(l, object->extent[d]);
+        view->dim[d].extent =
+            low && high ? ofl_i8(l, upper < lower ? 0 : upper - lower + 1) : ofl_get(l, object->extent[d]);
         if (bound != NULL && bound->form == OFL_BOUND_STAR) {
             view->dim[d].extent = NULL;
         }
@@ -393,8 +390,9 @@ static void object_view(struct ofl_lower *l, struct ofl_binding *binding, struct
         packed = packed != NULL && low && high ? ofl_op(l, OFL_K_MUL, packed, view->dim[d].extent) : NULL;
     }
     binding->based_on_zero = true;
-    view->contiguous = (known || OFL_HAS(symbol, ALLOCATABLE)) &&
-                       (symbol->bounds == NULL || symbol->bounds->form != OFL_BOUND_SHAPE || OFL_HAS(symbol, ALLOCATABLE));
+    view->contiguous =
+        (known || OFL_HAS(symbol, ALLOCATABLE)) &&
+        (symbol->bounds == NULL || symbol->bounds->form != OFL_BOUND_SHAPE || OFL_HAS(symbol, ALLOCATABLE));
     view->contiguous |= OFL_HAS(symbol, CONTIGUOUS);
 }
 
@@ -404,8 +402,7 @@ static bool comes_by_value(struct ofl_lower *l, const struct ofl_symbol *symbol,
     const struct ofl_usage *usage = ofl_usage_of(l, symbol);
     return ofl_is_number(type) && ofl_symbol_rank(l->modules, (struct ofl_symbol *)symbol) == 0 &&
            !(usage != NULL && usage->written) && !OFL_HAS(symbol, OPTIONAL) && !OFL_HAS(symbol, ALLOCATABLE) &&
-           !OFL_HAS(symbol, POINTER) && !OFL_HAS(symbol, VOLATILE) && !OFL_HAS(symbol, TARGET) &&
-           !symbol->equivalenced;
+           !OFL_HAS(symbol, POINTER) && !OFL_HAS(symbol, VOLATILE) && !OFL_HAS(symbol, TARGET) && !symbol->equivalenced;
 }
 
 /* Whether the loop's own unit, or one around it, or a module, has the variable; what another procedure declares

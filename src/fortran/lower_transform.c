@@ -1,7 +1,7 @@
 /* Array functions that move elements: transpose, reshape, spread, pack, cshift, matmul, ...; see lower.h.
  *
- * Where the result is the argument seen in another way (transpose, spread, reshape of adjacent elements) it is a view of
- * it; else it is made in temporary memory. */
+ * Where the result is the argument seen in another way (transpose, spread, reshape of adjacent elements) it is a view
+ * of it; else it is made in temporary memory. */
 #include "fortran/lower.h"
 
 /* An argument as a view, its elements computed if it is none. */
@@ -38,7 +38,8 @@ static struct ofl_array *spread(struct ofl_lower *l, const struct ofl_meaning *m
 {
     const struct ofl_call *call = meaning->call;
     struct ofl_array *source = ofl_lower_array(l, call->args[0]);
-    struct ofl_view view = source->kind == OFL_ARRAY_VIEW ? source->view : ofl_materialize(l, source, call->args[0]->span);
+    struct ofl_view view =
+        source->kind == OFL_ARRAY_VIEW ? source->view : ofl_materialize(l, source, call->args[0]->span);
     unsigned at = (unsigned)constant_dimension(l, call->args[1], meaning->rank) - 1;
     struct ofl_k_expr *count = ofl_keep(l, ofl_lower_integer(l, call->args[2]), "n");
     int64_t known;
@@ -200,8 +201,9 @@ static struct ofl_array *multiplied(struct ofl_lower *l, const struct ofl_expr *
     right[0] = inner.subscript[0];
     right[1] = b.rank == 2 ? loops.subscript[rank - 1] : NULL;
     struct ofl_view x = ofl_element_view(l, &a, left), y = ofl_element_view(l, &b, right);
-    ofl_set(l, sum, ofl_add_product(l, ofl_get(l, sum), ofl_load_view(l, &x, expr->span),
-                                    ofl_load_view(l, &y, expr->span), meaning->type, expr->span));
+    ofl_set(l, sum,
+            ofl_add_product(l, ofl_get(l, sum), ofl_load_view(l, &x, expr->span), ofl_load_view(l, &y, expr->span),
+                            meaning->type, expr->span));
     ofl_end_elements(l, &inner);
     struct ofl_view to = ofl_element_view(l, &view, loops.subscript);
     ofl_assign_value(l, &to, (struct ofl_value){.type = meaning->type, .x = ofl_get(l, sum)}, expr->span);

@@ -1,9 +1,9 @@
 /* Types in memory: kinds of the kernel form, and derived types as gfortran lays them out; see lower.h.
  *
  * gfortran's layout is that of a C struct: components in order, each at the next multiple of its alignment, the parent
- * type as the first component, the size a multiple of the largest alignment.  An allocatable or pointer array component is
- * a descriptor of 40 + 24 * rank bytes (64 + ... is ISO_Fortran_binding's), a scalar one a pointer; a deferred length
- * adds a hidden component behind all others, which only counts for the size. */
+ * type as the first component, the size a multiple of the largest alignment.  An allocatable or pointer array component
+ * is a descriptor of 40 + 24 * rank bytes (64 + ... is ISO_Fortran_binding's), a scalar one a pointer; a deferred
+ * length adds a hidden component behind all others, which only counts for the size. */
 #include "fortran/lower.h"
 
 #include <string.h>
@@ -259,7 +259,7 @@ bool ofl_has_descriptors(struct ofl_lower *l, const struct ofl_symbol *type, str
 }
 
 struct ofl_component ofl_component_place(struct ofl_lower *l, const struct ofl_symbol *type,
-                                      const struct ofl_symbol *component, struct ofl_span span)
+                                         const struct ofl_symbol *component, struct ofl_span span)
 {
     struct ofl_component found = {.align = 0};
     layout_of(l, type, component, &found, span);

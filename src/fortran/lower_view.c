@@ -97,24 +97,23 @@ static void take_range(struct ofl_lower *l, struct ofl_view *view, const struct 
     } else if (known) {
         first = sign > 0 ? dim->lower : upper_of(l, dim, range->span);
     } else {
-        first = ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, step, ofl_i8(l, 0)), dim->lower,
-                             upper_of(l, dim, range->span));
+        first =
+            ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, step, ofl_i8(l, 0)), dim->lower, upper_of(l, dim, range->span));
     }
     if (range->as.range.upper != NULL) {
         last = ofl_lower_integer(l, range->as.range.upper);
     } else if (known) {
         last = sign > 0 ? upper_of(l, dim, range->span) : dim->lower;
     } else {
-        last = ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, step, ofl_i8(l, 0)), upper_of(l, dim, range->span),
-                            dim->lower);
+        last =
+            ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, step, ofl_i8(l, 0)), upper_of(l, dim, range->span), dim->lower);
     }
     bool whole = range->as.range.lower == NULL && range->as.range.upper == NULL && known && sign == 1;
     if (!whole) {
         first = ofl_keep(l, first, "f");
         view->contiguous &= known && sign == 1 && view->rank == 0;
     }
-    struct ofl_k_expr *offset =
-        ofl_op(l, OFL_K_MUL, ofl_op(l, OFL_K_SUB, first, base), dim->stride);
+    struct ofl_k_expr *offset = ofl_op(l, OFL_K_MUL, ofl_op(l, OFL_K_SUB, first, base), dim->stride);
     view->address = ofl_k_offset(l->arena, view->address, offset);
     view->dim[view->rank] = (struct ofl_view_dim){
         .extent = whole ? dim->extent : range_extent(l, first, last, step),
@@ -156,7 +155,8 @@ static struct ofl_view subscripted(struct ofl_lower *l, const struct ofl_view *w
             ofl_lower_refuse(l, span, "this designator");
         }
         struct ofl_k_expr *base = based_on_zero ? ofl_i8(l, 0) : dim->lower;
-        const struct ofl_meaning *meaning = arg->value->kind == OFL_EXPR_RANGE ? NULL : ofl_lower_meaning(l, arg->value);
+        const struct ofl_meaning *meaning =
+            arg->value->kind == OFL_EXPR_RANGE ? NULL : ofl_lower_meaning(l, arg->value);
         if (meaning == NULL) {
             take_range(l, &view, dim, arg->value, base);
         } else if (meaning->rank > 0) {
@@ -182,7 +182,6 @@ static struct ofl_view subscripted_of(struct ofl_lower *l, const struct ofl_expr
     if (base->kind == OFL_MEANS_VARIABLE && base->value == NULL) {
         struct ofl_binding *binding = ofl_binding_of(l, base->symbol, meaning->base->span);
         struct ofl_view view = subscripted(l, &binding->view, binding->based_on_zero, meaning->subscripts, expr->span);
-        view.root = binding;
         /* A section is contiguous if only the last of its dimensions is not whole: known here for one dimension. */
         view.contiguous &= view.rank <= 1 && (view.rank == 0 || binding->view.rank == 1 ||
                                               meaning->subscripts->value->kind == OFL_EXPR_RANGE);
@@ -190,15 +189,14 @@ static struct ofl_view subscripted_of(struct ofl_lower *l, const struct ofl_expr
     }
     struct ofl_view whole = ofl_lower_view(l, meaning->base);
     struct ofl_view view = subscripted(l, &whole, false, meaning->subscripts, expr->span);
-    view.contiguous &= view.rank <= 1 && (view.rank == 0 || whole.rank == 1 ||
-                                          meaning->subscripts->value->kind == OFL_EXPR_RANGE);
+    view.contiguous &=
+        view.rank <= 1 && (view.rank == 0 || whole.rank == 1 || meaning->subscripts->value->kind == OFL_EXPR_RANGE);
     return view;
 }
 
 /* ---- Parts ---- */
 
-static struct ofl_view substring_of(struct ofl_lower *l, const struct ofl_expr *expr,
-                                    const struct ofl_meaning *meaning)
+static struct ofl_view substring_of(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning)
 {
     struct ofl_view view = ofl_lower_view(l, meaning->base);
     const struct ofl_expr *range = meaning->range;
@@ -216,8 +214,8 @@ static struct ofl_view substring_of(struct ofl_lower *l, const struct ofl_expr *
         length = ofl_i8(l, size < 0 ? 0 : size);
     } else {
         length = ofl_keep(l, length, "len");
-        length = ofl_keep(
-            l, ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, length, ofl_i8(l, 0)), length, ofl_i8(l, 0)), "len");
+        length =
+            ofl_keep(l, ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, length, ofl_i8(l, 0)), length, ofl_i8(l, 0)), "len");
     }
     view.address = ofl_k_offset(l->arena, view.address, ofl_op(l, OFL_K_SUB, first, ofl_i8(l, 1)));
     view.length = length;
@@ -226,8 +224,7 @@ static struct ofl_view substring_of(struct ofl_lower *l, const struct ofl_expr *
     return view;
 }
 
-static struct ofl_view component_of(struct ofl_lower *l, const struct ofl_expr *expr,
-                                    const struct ofl_meaning *meaning)
+static struct ofl_view component_of(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning)
 {
     struct ofl_view base = ofl_lower_view(l, meaning->base);
     if (meaning->symbol == NULL) { /* the parent, which lies at the beginning */
@@ -248,9 +245,7 @@ static struct ofl_view component_of(struct ofl_lower *l, const struct ofl_expr *
     }
     struct ofl_view view = {.type = part.type, .root = base.root, .rank = part.rank};
     view.address = ofl_k_offset(l->arena, base.address, ofl_i8(l, part.offset));
-    view.length = part.type.base == OFL_TYPE_CHARACTER
-                      ? ofl_i8(l, part.bytes / (part.rank == 0 ? 1 : 1))
-                      : NULL;
+    view.length = part.type.base == OFL_TYPE_CHARACTER ? ofl_i8(l, part.bytes / (part.rank == 0 ? 1 : 1)) : NULL;
     if (part.type.base == OFL_TYPE_CHARACTER) {
         int64_t count = 1;
         for (unsigned d = 0; d < part.rank; d++) {

@@ -122,10 +122,10 @@ struct ofl_kernel {
     struct ofl_kernel_object *objects;
     struct ofl_kernel_scalar *scalars;
     struct ofl_kernel_reduction *reductions;
-    bool mask_kernel; /* the mask needs a kernel of its own, since the body may change what it reads */
-    bool status;      /* it may end the program, or run out of workspace */
-    bool workspace;   /* it needs memory whose size is known at run time only: begin with OFL_WORKSPACE_BYTES */
-    const char *text; /* the functions, constants and kernels of this loop */
+    bool mask_kernel;    /* the mask needs a kernel of its own, since the body may change what it reads */
+    bool status;         /* it may end the program, or run out of workspace */
+    bool workspace;      /* it needs memory whose size is known at run time only: begin with OFL_WORKSPACE_BYTES */
+    const char *text;    /* the functions, constants and kernels of this loop */
     const char *entries; /* what calls its kernels on the CPU */
     struct ofl_kernel *next;
 };

@@ -9,6 +9,7 @@
  *  - the stack stays shallow: the deep branch of a deep tree is worked out from below (resolve_spine), and questions
  *    inside questions (a constant's value, an associate name's selector) are counted. */
 #include "fortran/meaning_private.h"
+#include "fortran/module_file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -101,10 +102,10 @@ struct ofl_meaning *ofl_unknown_name(struct ofl_modules *modules, struct ofl_sco
 {
     const struct ofl_stmt *use = ofl_missing_module(scope, name);
     if (use != NULL) {
-        struct ofl_meaning *meaning =
-            ofl_unknown(modules, place, "'%s' is not declared here and may come from module '%s', which is not at hand",
-                        name->text, use->as.use.module.name->text);
-        return meaning;
+        const char *problem = ofl_module_files_problem(modules, use->as.use.module.name);
+        return ofl_unknown(
+            modules, place, "'%s' is not declared here and may come from module '%s', which is not at hand%s%s",
+            name->text, use->as.use.module.name->text, problem != NULL ? ": " : "", problem != NULL ? problem : "");
     }
     return ofl_unknown(modules, place, "'%s' is not declared", name->text);
 }

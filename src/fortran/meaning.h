@@ -16,6 +16,8 @@
 
 #include "fortran/scope.h"
 
+#include <math.h> /* glibc declares _Float128 for compilers that do not know it */
+
 #define OFL_MAX_RANK 15
 
 struct ofl_intrinsic; /* intrinsics.h */
@@ -183,6 +185,7 @@ enum ofl_meaning_kind {
     OFL_MEANS_COMPLEX,   /* (re, im) */
     OFL_MEANS_PROCEDURE, /* a procedure as such (actual argument, procedure pointer): `procedure`, or `symbol` if
                             generic */
+    OFL_MEANS_ARRAYS,    /* arr%component where both are arrays: only the base of subscripts, as in arr%component(i) */
     OFL_MEANS_TYPE,      /* the name of a type: only the base of a structure constructor */
     OFL_MEANS_RANGE,     /* lower:upper:step as a subscript */
     OFL_MEANS_OTHER      /* what has no value: *, :, a label, an implied do */

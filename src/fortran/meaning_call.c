@@ -230,7 +230,7 @@ const struct ofl_meaning *ofl_meaning_call(struct ofl_modules *modules, struct o
         struct ofl_call *call = ofl_call_component(modules, scope, base, &actuals, &why);
         return call != NULL ? ofl_meaning_result(modules, OFL_MEANS_FUNCTION, call, scope, expr->span) : why;
     }
-    if (meaning->kind >= OFL_MEANS_PROCEDURE) {
+    if (meaning->kind >= OFL_MEANS_PROCEDURE && meaning->kind != OFL_MEANS_ARRAYS) {
         return ofl_unknown(modules, expr->span, "what stands before the parentheses has no value");
     }
     return ofl_meaning_subscripted(modules, scope, expr, meaning);

@@ -61,8 +61,7 @@ static const struct ofl_meaning *data_component(struct ofl_modules *modules, str
         return why;
     }
     if (base->rank > 0 && component->rank > 0) {
-        return ofl_unknown(modules, expr->span, "component '%s' is an array and so is what stands before it",
-                           component->name->text);
+        meaning->kind = OFL_MEANS_ARRAYS;
     }
     meaning->rank = component->rank > 0 ? component->rank : base->rank;
     meaning->allocatable = OFL_HAS(component, ALLOCATABLE);
@@ -140,6 +139,7 @@ static unsigned last_rank(const struct ofl_meaning *base)
     case OFL_MEANS_CONSTANT:
         return base->rank;
     case OFL_MEANS_COMPONENT:
+    case OFL_MEANS_ARRAYS:
         return base->symbol != NULL ? base->symbol->rank : 0;
     default:
         return 0;
@@ -200,6 +200,13 @@ static const struct ofl_meaning *subscripts(struct ofl_modules *modules, struct 
     if (count != rank) {
         return ofl_unknown(modules, expr->span, "an array with %u dimension%s has %u subscript%s here", rank,
                            rank == 1 ? "" : "s", count, count == 1 ? "" : "s");
+    }
+    if (base->kind == OFL_MEANS_ARRAYS) {
+        if (kept > 0) {
+            return ofl_unknown(modules, expr->span, "component '%s' is an array here and so is what stands before it",
+                               base->symbol->name->text);
+        }
+        kept = ofl_meaning_of(modules, scope, base->base)->rank;
     }
     meaning->kind = kept > 0 ? OFL_MEANS_SECTION : OFL_MEANS_ELEMENT;
     meaning->rank = kept;

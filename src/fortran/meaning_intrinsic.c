@@ -167,8 +167,9 @@ static bool letter_fits(char letter, const struct ofl_meaning *actual)
 static bool types_fit(const struct ofl_formal *formal, const struct ofl_meaning *actual)
 {
     for (const char *letter = formal->types; *letter != '\0' && strchr("[=.,", *letter) == NULL; letter++) {
-        if (letter_fits(*letter, actual)) {
-            return actual->kind < OFL_MEANS_PROCEDURE || strchr("p", *letter) != NULL;
+        bool procedure = actual->kind >= OFL_MEANS_PROCEDURE;
+        if (procedure ? *letter == 'p' : letter_fits(*letter, actual)) {
+            return true;
         }
     }
     return false;

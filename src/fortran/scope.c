@@ -115,10 +115,27 @@ const struct ofl_name *ofl_used_name(const struct ofl_stmt *stmt, const struct o
     return stmt->as.use.only ? NULL : name;
 }
 
+const struct ofl_name *ofl_used_here(const struct ofl_scope *scope, const struct ofl_use *use,
+                                     const struct ofl_name *name)
+{
+    const struct ofl_name *there = ofl_used_name(use->stmt, name);
+    for (const struct ofl_use *other = scope->uses; other != NULL && there != NULL && !use->stmt->as.use.only;
+         other = other->next) {
+        if (other == use || other->stmt->as.use.module.name != use->stmt->as.use.module.name) {
+            continue;
+        }
+        for (const struct ofl_rename *item = other->stmt->as.use.names; item != NULL; item = item->next) {
+            bool renamed = item->local != NULL && item->used->kind == OFL_GENERIC_NAME && there == name;
+            there = renamed && item->used->ident.name == name && item->local->ident.name != name ? NULL : there;
+        }
+    }
+    return there;
+}
+
 static struct ofl_symbol *find_used(struct ofl_scope *scope, const struct ofl_name *name)
 {
     for (const struct ofl_use *use = scope->uses; use != NULL; use = use->next) {
-        const struct ofl_name *there = use->module != NULL ? ofl_used_name(use->stmt, name) : NULL;
+        const struct ofl_name *there = use->module != NULL ? ofl_used_here(scope, use, name) : NULL;
         struct ofl_symbol *symbol = there != NULL ? find_public(use->module->unit->scope, there) : NULL;
         if (symbol != NULL) {
             return symbol;
@@ -413,19 +430,52 @@ static bool has_attr(const struct ofl_attr *attrs, enum ofl_attr_kind kind)
     return false;
 }
 
+struct ofl_symbol *ofl_submodule_find(const struct ofl_modules *modules, const struct ofl_name *ancestor,
+                                      const struct ofl_name *name)
+{
+    struct ofl_symbol *module = modules->first;
+    while (module != NULL && (module->name != name || module->unit->kind != OFL_UNIT_SUBMODULE ||
+                              module->unit->ancestor.name != ancestor)) {
+        module = module->next;
+    }
+    return module;
+}
+
+static struct ofl_symbol *module_at_hand(const struct ofl_modules *modules, const struct ofl_name *name)
+{
+    struct ofl_symbol *module = modules->first;
+    while (module != NULL && (module->name != name || module->unit->kind != OFL_UNIT_MODULE)) {
+        module = module->next;
+    }
+    return module;
+}
+
+struct ofl_symbol *ofl_module_find(struct ofl_modules *modules, const struct ofl_name *name)
+{
+    struct ofl_symbol *module = module_at_hand(modules, name);
+    if (module == NULL && modules->files != NULL && ofl_intrinsic_module(modules, name) == NULL &&
+        ofl_module_files_load(modules->files, NULL, name)) {
+        module = module_at_hand(modules, name);
+    }
+    return module;
+}
+
 /* The scope around a unit: its host's; for a submodule the ancestor's, for an interface body only with import. */
 static struct ofl_scope *host_scope(struct ofl_scope_builder *builder, const struct ofl_unit *unit)
 {
     if (unit->kind == OFL_UNIT_SUBMODULE) {
-        const struct ofl_name *wanted =
-            unit->parent_submodule.name != NULL ? unit->parent_submodule.name : unit->ancestor.name;
-        for (struct ofl_symbol *module = builder->modules->first; module != NULL; module = module->next) {
-            if (module->name == wanted &&
-                module->unit->kind == (unit->parent_submodule.name != NULL ? OFL_UNIT_SUBMODULE : OFL_UNIT_MODULE)) {
-                return module->unit->scope;
+        struct ofl_modules *modules = builder->modules;
+        const struct ofl_name *ancestor = unit->ancestor.name, *parent = unit->parent_submodule.name;
+        struct ofl_symbol *host = NULL;
+        if (ancestor != NULL && parent != NULL) {
+            host = ofl_submodule_find(modules, ancestor, parent);
+            if (host == NULL && modules->files != NULL && ofl_module_files_load(modules->files, ancestor, parent)) {
+                host = ofl_submodule_find(modules, ancestor, parent);
             }
+        } else if (ancestor != NULL) {
+            host = ofl_module_find(modules, ancestor);
         }
-        return NULL;
+        return host != NULL ? host->unit->scope : NULL;
     }
     if (unit->parent == NULL ||
         (unit->interface_body && !imports_host(unit) && !has_attr(unit->attrs, OFL_ATTR_MODULE))) {
@@ -529,6 +579,14 @@ static struct ofl_unit *separate_interface(const struct ofl_scope *host, const s
     return NULL;
 }
 
+static bool is_around(const struct ofl_scope *outer, const struct ofl_scope *inner)
+{
+    while (inner != NULL && inner != outer) {
+        inner = inner->parent;
+    }
+    return inner != NULL;
+}
+
 /* A unit's own scope.  `module procedure name` has the very names of its interface body: it takes over that scope. */
 static void unit_scope(struct ofl_scope_builder *builder, struct ofl_unit *unit)
 {
@@ -537,7 +595,8 @@ static void unit_scope(struct ofl_scope_builder *builder, struct ofl_unit *unit)
     if (interface != NULL && interface->separate == NULL) {
         interface->separate = unit;
         unit->separate = interface;
-        if (unit->kind == OFL_UNIT_MODULE_PROCEDURE && interface->scope != NULL) {
+        /* In a wrong program the procedure may stand inside the interface body. */
+        if (unit->kind == OFL_UNIT_MODULE_PROCEDURE && interface->scope != NULL && !is_around(interface->scope, host)) {
             unit->scope = interface->scope;
             unit->scope->parent = host;
             unit->scope->unit = unit;

@@ -134,8 +134,9 @@ struct ofl_modules {
     struct ofl_symbol *intrinsic;                                       /* intrinsic modules, made when first used */
     int default_integer, default_real, default_double, default_logical; /* kinds: -fdefault-integer-8 and the like */
     bool backslash;                                                     /* -fbackslash */
-    struct ofl_symbol *types; /* all derived types, linked through next_type */
-    struct ofl_scope *global; /* external procedures whose bodies are at hand; NULL if there are none */
+    struct ofl_symbol *types;       /* all derived types, linked through next_type */
+    struct ofl_module_files *files; /* where modules are looked for that are not here; NULL: nowhere */
+    struct ofl_scope *global;       /* external procedures whose bodies are at hand; NULL if there are none */
 
     /* Private to meaning.c. */
     unsigned generation; /* grows when something becomes known: what was unknown before is asked again */

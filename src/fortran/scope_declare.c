@@ -174,9 +174,10 @@ static void attribute_statement(struct ofl_scope_builder *builder, struct ofl_sc
             scope->access = item;
             continue;
         }
-        if (access && entity->ident.name != NULL && ofl_scope_own(scope, entity->ident.name) == NULL &&
+        bool extra = attr->kind == OFL_ATTR_VOLATILE || attr->kind == OFL_ATTR_ASYNCHRONOUS;
+        if ((access || extra) && entity->ident.name != NULL && ofl_scope_own(scope, entity->ident.name) == NULL &&
             ofl_scope_find(scope, entity->ident.name) != NULL) {
-            continue; /* access to a used name */
+            continue; /* of a used name */
         }
         declare_entity(builder, scope, NULL, attr, entity);
         struct ofl_symbol *symbol =
@@ -318,13 +319,10 @@ static void use(struct ofl_scope_builder *builder, struct ofl_scope *scope, cons
     const struct ofl_name *name = stmt->as.use.module.name;
     item->stmt = stmt;
     bool intrinsic = stmt->as.use.nature.name != NULL && strcmp(stmt->as.use.nature.name->text, "intrinsic") == 0;
-    for (struct ofl_symbol *module = builder->modules->first; module != NULL && !intrinsic; module = module->next) {
-        if (module->name == name && module->unit->kind == OFL_UNIT_MODULE) {
-            item->module = module;
-            break;
-        }
+    if (!intrinsic && name != NULL) {
+        item->module = ofl_module_find(builder->modules, name);
     }
-    if (item->module == NULL) {
+    if (item->module == NULL && name != NULL) {
         item->module = ofl_intrinsic_module(builder->modules, name);
     }
     scope->open |= item->module == NULL || item->module->unit->scope->open;

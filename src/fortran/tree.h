@@ -587,6 +587,7 @@ void ofl_walk_stmts(const struct ofl_block *block, bool (*visit)(struct ofl_stmt
 char *ofl_literal_text(struct ofl_arena *arena, const struct ofl_expr *literal, bool backslash, size_t *length);
 
 /* A compact S-expression of the tree: one statement a line, indented; for tests and debugging. */
+void ofl_dump_unit(const struct ofl_unit *unit, FILE *stream);
 void ofl_dump_file(const struct ofl_file *file, FILE *stream);
 void ofl_dump_expr(const struct ofl_expr *expr, FILE *stream);
 #endif

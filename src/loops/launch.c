@@ -67,7 +67,7 @@ static const char *option_of(const struct ofl_loop *loop)
 static void start_device(const struct ofl_loop *loop)
 {
     pthread_once(&once, prepare_process);
-    bool starts = ofl_device_state() == OFL_NOT_STARTED;
+    bool starts = ofl_device_state() != OFL_OK;
     if (starts) {
         ofl_device_prefer(backend_of(loop));
     }

@@ -14,6 +14,7 @@
  * Reasons are those of reasons.def, which only grows. */
 #ifndef OFL_TRACE_RECORD_H
 #define OFL_TRACE_RECORD_H
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -43,7 +44,7 @@ enum ofl_trace_flag {
     OFL_TRACE_FAILED = 2, /* info is not 0 */
     OFL_TRACE_PROBE = 4,  /* sent where it ran in order to measure */
     OFL_TRACE_FORCED = 8, /* sent to the device by --force */
-    OFL_TRACE_FIRST = 16  /* the routine's first call on the device: includes loading */
+    OFL_TRACE_FIRST = 16  /* made the device load a library, which is in its time */
 };
 
 struct ofl_trace_buffer {
@@ -72,7 +73,10 @@ struct ofl_trace_record {
     uint8_t flags;                          /* enum ofl_trace_flag */
     uint8_t buffers;                        /* of this record; a continuation has the next ones */
     char side, uplo, transa, transb, diag;
-    uint8_t unused[5];
+    uint8_t pieces; /* steps into which a device would cut the work so that copies overlap with computing; 0, 1: none */
+    uint8_t shared; /* 1 + the buffer that is needed whole by the first of several steps; 0: none */
+    uint8_t staged; /* a bit for each buffer whose result goes through a staging area */
+    uint8_t unused[2];
     int32_t info; /* of LAPACK routines */
     uint32_t loop;
     struct ofl_trace_buffer buffer[OFL_TRACE_BUFFERS];
@@ -86,6 +90,19 @@ struct ofl_trace_text {
     uint64_t first, last; /* module: addresses; kernel: number; block: file offset or 0 */
     char text[216];       /* terminated; the end of a path that is too long */
 };
+
+/* Whether a buffer that is only read is an earlier one once more: it is moved once. */
+static inline bool ofl_trace_repeats(const struct ofl_trace_record *record, int i)
+{
+    const struct ofl_trace_buffer *buffer = record->buffer;
+    for (int j = 0; j < i; j++) {
+        if (buffer[i].access == 0 && buffer[j].access == 0 && buffer[i].address == buffer[j].address &&
+            buffer[i].bytes == buffer[j].bytes && buffer[i].region == buffer[j].region) {
+            return true; /* access 0: OFL_READ */
+        }
+    }
+    return false;
+}
 
 _Static_assert(sizeof(struct ofl_trace_record) == 256, "the record has no holes");
 _Static_assert(sizeof(struct ofl_trace_text) == sizeof(struct ofl_trace_record), "all records have one size");

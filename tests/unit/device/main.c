@@ -15,6 +15,9 @@ int main(void)
         cmocka_unit_test(test_calls_at_once),
         cmocka_unit_test(test_small_stacks),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_outlook),
+        cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_copy_times),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_signals),
         cmocka_unit_test(test_cancelled),
@@ -26,6 +29,9 @@ int main(void)
         cmocka_unit_test(test_verify_cholesky),
         cmocka_unit_test(test_pivots),
         cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_sights),
+        cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_sight_of_right_side),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }

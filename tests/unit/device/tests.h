@@ -16,6 +16,9 @@ void test_descriptors(void **state);
 void test_calls_at_once(void **state);
 void test_small_stacks(void **state);
 void test_refusals(void **state);
+void test_outlook(void **state);
+void test_needs(void **state);
+void test_copy_times(void **state);
 void test_memory(void **state);
 void test_signals(void **state);
 void test_cancelled(void **state);
@@ -27,4 +30,7 @@ void test_verify_lu(void **state);
 void test_verify_cholesky(void **state);
 void test_pivots(void **state);
 void test_inputs(void **state);
+void test_sights(void **state);
+void test_host_memory(void **state);
+void test_sight_of_right_side(void **state);
 #endif

@@ -19,15 +19,15 @@ static const struct row rows[] = {
     {"gemm", 'd', 0, 0, 'N', 0, 4, 5, 1, 0, 0, 0, {4, 4, 5}},
     {"gemm", 'd', 0, 0, 'N', -3, -4, 5, 1, 0, 0, 0, {0, 0, 5}},
     {"symm", 'd', 'L', 'U', 0, 3, 4, 0, 0, 72, 6 + 12, 12, {3, 4, 3}},
-    {"symm", 'd', 'R', 'U', 0, 3, 4, 0, 0, 96, 10 + 12, 12, {3, 4, 4}},
-    {"symm", 's', 'R', 'L', 0, 3, 4, 0, 1, 96, 10 + 12 + 12, 12, {3, 4, 4}},
+    {"symm", 'd', 'R', 'U', 0, 3, 4, 0, 0, 96, 10 + 12, 12, {4, 3, 4}},
+    {"symm", 's', 'R', 'L', 0, 3, 4, 0, 1, 96, 10 + 12 + 12, 12, {4, 3, 4}},
     {"syrk", 'd', 0, 'L', 'N', 0, 4, 3, 0, 60, 12, 10, {4, 4, 3}},
     {"syrk", 'd', 0, 'L', 'N', 0, 4, 3, 1, 60, 12 + 10, 10, {4, 4, 3}},
     {"herk", 'z', 0, 'U', 'N', 0, 4, 3, 0, 240, 12, 10, {4, 4, 3}},
     {"herk", 'c', 0, 'U', 'N', 0, 4, 3, 1, 240, 12 + 10, 10, {4, 4, 3}},
     {"syr2k", 'd', 0, 'L', 'N', 0, 4, 3, 0, 120, 24, 10, {4, 4, 3}},
     {"trmm", 'd', 'L', 'U', 0, 3, 4, 0, 0, 36, 6 + 12, 12, {3, 4, 3}},
-    {"trsm", 'd', 'R', 'L', 0, 3, 4, 0, 0, 48, 10 + 12, 12, {3, 4, 4}},
+    {"trsm", 'd', 'R', 'L', 0, 3, 4, 0, 0, 48, 10 + 12, 12, {4, 3, 4}},
 };
 
 static void set_beta(struct ofl_call *call, double beta)
@@ -194,9 +194,40 @@ static void test_names(void **state)
     assert_true(ofl_operation_offloaded(OFL_OP_gemm) && !ofl_operation_offloaded(OFL_OP_gemv));
 }
 
+/* A times A moves A once; A times its neighbour, or into A, does not. */
+static void test_same_operand(void **state)
+{
+    (void)state;
+    static double memory[64];
+    struct ofl_call call = {.operation = OFL_OP_gemm, .precision = OFL_D, .m = 4, .n = 4, .k = 4, .operands = 3};
+    struct ofl_work work;
+    for (int i = 0; i < 3; i++) {
+        call.operand[i] = operand(4, 4, 8, i < 2 ? OFL_READ : OFL_ADD, OFL_GENERAL);
+        call.operand[i].address = i < 2 ? memory : memory + 32;
+    }
+    ofl_work_from_call(&call, &work);
+    assert_close(work.bytes_in, 128);
+    assert_close(work.bytes_out, 128);
+    assert_close(work.device_bytes, 256);
+    call.operand[1].address = memory + 16;
+    ofl_work_from_call(&call, &work);
+    assert_close(work.bytes_in, 256);
+    call.operand[1].address = memory;
+    call.operand[1].ld = 8;
+    ofl_work_from_call(&call, &work);
+    assert_close(work.bytes_in, 256);
+    call.operand[1].ld = 4;
+    call.operand[1].access = OFL_UPDATE;
+    ofl_work_from_call(&call, &work);
+    assert_close(work.bytes_in, 256);
+}
+
 const struct CMUnitTest work_tests[] = {
-    cmocka_unit_test(test_table),        cmocka_unit_test(test_extents_measure_flops),
-    cmocka_unit_test(test_complex_beta), cmocka_unit_test(test_trapezoids),
+    cmocka_unit_test(test_same_operand),
+    cmocka_unit_test(test_table),
+    cmocka_unit_test(test_extents_measure_flops),
+    cmocka_unit_test(test_complex_beta),
+    cmocka_unit_test(test_trapezoids),
     cmocka_unit_test(test_names),
 };
 const size_t work_test_count = sizeof work_tests / sizeof *work_tests;

@@ -65,8 +65,11 @@ bool ofl_constant_shape(struct ofl_modules *modules, struct ofl_scope *scope, co
         return true;
     }
     if (meaning->value != NULL) {
-        memcpy(extents, meaning->value->extent, sizeof meaning->value->extent);
-        return meaning->value->rank == meaning->rank;
+        bool same = meaning->value->rank == meaning->rank;
+        if (same) {
+            memcpy(extents, meaning->value->extent, meaning->rank * sizeof *extents);
+        }
+        return same;
     }
     bool known = false;
     modules->depth++;

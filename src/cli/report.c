@@ -3,6 +3,7 @@
  * Entry point: ofl_cli_report.  It reads every trace of a folder once and adds up; nothing here needs the
  * machine on which the traces were written. */
 #include "cli/cli.h"
+#include "cli/report_loops.h"
 #include "base/message.h"
 #include "base/reason.h"
 #include "model/work.h"
@@ -30,7 +31,7 @@ struct totals {
     struct sum all[2];
     uint64_t reasons[OFL_REASON_COUNT];
     double reason_seconds[OFL_REASON_COUNT];
-    uint64_t damaged, dropped;
+    uint64_t failed, damaged, dropped;
 };
 
 /* What an operand's address held when it was seen last: to tell how much copying an unchanged operand would
@@ -84,14 +85,22 @@ static void add_file(struct totals *totals, struct ofl_trace_reader *reader)
     static struct seen seen[SEEN];
     struct ofl_trace_record record;
     memset(seen, 0, sizeof seen);
+    ofl_report_next_trace();
     while (ofl_trace_next(reader, &record)) {
-        if (record.kind != OFL_TRACE_CALL && record.kind != OFL_TRACE_LOOP) {
+        struct ofl_trace_text text;
+        if (record.kind == OFL_TRACE_KERNEL && ofl_trace_text_of(&record, &text)) {
+            ofl_report_kernel(text.first, text.text);
+        } else if (record.kind == OFL_TRACE_LOOP) {
+            ofl_report_loop(&record);
+        }
+        if (record.kind != OFL_TRACE_CALL) {
             continue;
         }
         int place = record.reason == OFL_OK;
         double repeated = repeated_bytes(seen, &record);
         add(&totals->routine[place][record.operation][record.precision], &record, repeated);
         add(&totals->all[place], &record, repeated);
+        totals->failed += (record.flags & OFL_TRACE_FAILED) != 0;
         totals->reasons[record.reason]++;
         totals->reason_seconds[record.reason] += 1e-9 * (double)record.duration;
     }
@@ -152,6 +161,9 @@ static void print_totals(const struct totals *totals)
                    ofl_reason_text((enum ofl_reason)reason));
         }
     }
+    if (totals->failed > 0) {
+        printf("\n  %" PRIu64 " calls of LAPACK failed (info was not 0).\n", totals->failed);
+    }
     double repeated = totals->all[0].bytes_repeated + totals->all[1].bytes_repeated;
     if (repeated > 0) {
         printf("\n  Operands of %.3f GB looked as they did in the call before that used them: data that a device\n"
@@ -190,6 +202,7 @@ static int report(const char *folder)
         return OFL_EXIT_FAILED;
     }
     print_totals(&totals);
+    ofl_report_print_loops();
     return 0;
 }
 

@@ -1,12 +1,14 @@
 /* gpu-offload run and gpu-offload measure: start a program with the preload library.
  *
  * Entry points: ofl_cli_run, ofl_cli_measure.  They differ by a row of `modes` only: measure is a run with some
- * settings fixed, which records everything.  What follows is of both.  It turns the settings into environment variables (an option wins over the variable
- * that is already there, that over the configuration file, that over the default), puts
- * libgpuoffload.so first in LD_PRELOAD and becomes the program with exec: exit status, signals, terminal and
- * standard streams are the program's own, and no process of ours stays.  It looks at no device:
- * that is the library's business, when a call first needs one. */
+ * settings fixed, which records everything.  What follows is of both.  It turns the settings into environment variables
+ * (an option wins over the variable that is already there, that over the configuration file, that over the default),
+ * puts libgpuoffload.so first in LD_PRELOAD and becomes the program with exec: exit status, signals, terminal and
+ * standard streams are the program's own, and no process of ours stays.  It starts no device:
+ * that is the library's business, when a call first needs one; but a device asked for by name that cannot work is told
+ * here (device_check.c). */
 #include "cli/cli.h"
+#include "cli/device_check.h"
 #include "cli/program.h"
 #include "base/message.h"
 #include "base/settings.h"
@@ -20,8 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LIBRARY       "libgpuoffload.so"
-#define ROOT_VARIABLE "GPU_OFFLOAD_ROOT_PID" /* read by src/intercept/summary.c */
+#define LIBRARY "libgpuoffload.so"
 
 enum { OPTION_HELP = 1, OPTION_SETTING = 1000, OPTION_NO = 2000, MOST_FIXED = 3 };
 
@@ -40,8 +41,7 @@ static const struct mode modes[] = {
     {"measure",
      "Runs PROGRAM unchanged, with everything on the CPU, and records its calls of BLAS and LAPACK.  "
      "'gpu-offload report' then says where its time went, 'gpu-offload estimate' what a GPU would do for it.",
-     .fixed = {{"device", "none"}, {"force", "0"}},
-     .options = " trace summary summary-file verbose ",
+     .fixed = {{"device", "none"}, {"force", "0"}}, .options = " trace summary summary-file verbose ",
      .trace = "gpu-offload-trace-"},
 };
 static const struct mode *mode; /* of this call of the command */
@@ -260,7 +260,7 @@ static int announce_trace(void)
  * the program, so the number is ours.  A run inside a run that names no file of its own leaves that as it is. */
 static int export_root(const char **given)
 {
-    const char *file = getenv("GPU_OFFLOAD_SUMMARY"), *root = getenv(ROOT_VARIABLE);
+    const char *file = getenv("GPU_OFFLOAD_SUMMARY"), *root = getenv(OFL_ROOT_VARIABLE);
     char number[32];
     bool own_file = false;
     for (size_t i = 0; i < ofl_setting_count; i++) {
@@ -270,8 +270,8 @@ static int export_root(const char **given)
         return -1;
     }
     snprintf(number, sizeof number, "%ld", (long)getpid());
-    if (setenv(ROOT_VARIABLE, number, 1) != 0) {
-        ofl_message("%s: cannot set %s: %s", mode->name, ROOT_VARIABLE, strerror(errno));
+    if (setenv(OFL_ROOT_VARIABLE, number, 1) != 0) {
+        ofl_message("%s: cannot set %s: %s", mode->name, OFL_ROOT_VARIABLE, strerror(errno));
         return OFL_EXIT_FAILED;
     }
     return -1;
@@ -336,6 +336,28 @@ static bool preload_wanted(const char *name)
                     ofl_reach_advice(program.reach));
     }
     return program.reach != OFL_REACH_FOREIGN && program.reach != OFL_REACH_OTHER_LIBC;
+}
+
+/* Says that a device which was asked for by name cannot work, once for the program and all of its children. */
+static int tell_device(const char *program)
+{
+    const char *device = getenv("GPU_OFFLOAD_DEVICE"), *folder = getenv("GPU_OFFLOAD_BACKEND_DIR");
+    const char *told = getenv(OFL_TOLD_VARIABLE);
+    char explanation[PATH_MAX + 512], path[PATH_MAX];
+    if (device == NULL || (strcmp(device, "cuda") != 0 && strcmp(device, "host") != 0) ||
+        ofl_program_find(program, path) != 0 ||
+        ofl_cli_check_device(device, folder != NULL ? folder : "", explanation, sizeof explanation)) {
+        unsetenv(OFL_TOLD_VARIABLE);
+        return -1;
+    }
+    if (told == NULL || strcmp(told, "1") != 0) {
+        ofl_message("%s; the program runs on the CPU", explanation);
+    }
+    if (setenv(OFL_TOLD_VARIABLE, "1", 1) != 0) {
+        ofl_message("%s: cannot set %s: %s", mode->name, OFL_TOLD_VARIABLE, strerror(errno));
+        return OFL_EXIT_FAILED;
+    }
+    return -1;
 }
 
 /* Whether a file that the kernel does not know can be a shell's script: text up to its first line's end. */
@@ -422,6 +444,7 @@ static int start(const struct mode *chosen, int argc, char **argv)
     }
     if (status < 0 && preload_wanted(argv[optind])) {
         status = export_preload();
+        status = status < 0 ? tell_device(argv[optind]) : status;
     }
     return status >= 0 ? status : execute(argv + optind);
 }

@@ -41,12 +41,14 @@ enum ofl_reason ofl_device_load(struct ofl_device_load *out);
 
 /* How ofl_device_run would move a call's data; for predictions. */
 struct ofl_device_outlook {
-    int pieces;                    /* steps whose copies and operations overlap; 1: one thing after the other */
-    int shared;                    /* the operand that arrives whole before the first of several steps computes, or -1 */
-    bool staged[OFL_MAX_OPERANDS]; /* the operand's result goes to a staging area first, and into its place at the end */
+    int pieces; /* steps whose copies and operations overlap; 1: one thing after the other */
+    int shared; /* the operand that arrives whole before the first of several steps computes, or -1 */
+    bool staged[OFL_MAX_OPERANDS]; /* the result goes to a staging area first, and into its place at the end */
+    uint64_t most_bytes; /* of device memory: larger calls are done piece by piece; 0: there is no such limit */
 };
 
-/* Depends on the call and on settings alone: there need be no device.  Touches no operand; below a microsecond. */
+/* Depends on the call and on settings, and most_bytes on the device if it is started: there need be none.  Touches no
+ * operand; below a microsecond. */
 void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *out);
 
 /* Whether the device has a routine for the call and could hold its operands.  Starts the device, and loads the library

@@ -8,6 +8,7 @@
  * no more than what saturates the wires: the program's own threads need theirs.
  * Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
 #include "device/pool.h"
+#include "device/slots.h"
 #include "device/stack.h"
 #include "base/settings.h"
 
@@ -41,6 +42,16 @@ int ofl_pool_helpers(void)
     }
     int count = sched_getaffinity(getpid(), sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
     return count / 2 < enough_helpers ? count / 2 : enough_helpers;
+}
+
+int ofl_pool_helpers_for(size_t bytes)
+{
+    if (ofl_settings()->small_pieces) {
+        return ofl_pool_helpers();
+    }
+    size_t most = bytes < OFL_ALONE_BYTES ? 0 : bytes / (2 * OFL_SMALL_SLOT_BYTES);
+    int helpers = most > 0 ? ofl_pool_helpers() : 0;
+    return most < (size_t)helpers ? (int)most : helpers;
 }
 
 static void *help(void *unused)

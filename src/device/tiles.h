@@ -21,7 +21,7 @@ void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step);
  * operation cannot be cut. */
 int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps);
 
-/* The number alone, without touching memory or needing a device: of the layout only `call`, what is read and written, and
- * `copy_of` count.  *shared is the operand that arrives whole with the first step, -1 if there is none. */
+/* The number alone, without touching memory or needing a device: of the layout only `call`, what is read and written,
+ * and `copy_of` count.  *shared is the operand that arrives whole with the first step, -1 if there is none. */
 int ofl_tiles_count(const struct ofl_layout *layout, int *shared);
 #endif

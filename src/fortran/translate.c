@@ -2,7 +2,7 @@
 #include "fortran/translate.h"
 #include "fortran/diagnostic.h"
 #include "fortran/driver_process.h"
-#include "fortran/kernel.h"
+#include "fortran/launch.h"
 #include "fortran/loop_check.h"
 #include "fortran/rewrite.h"
 #include "fortran/scope.h"
@@ -206,7 +206,7 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
 {
     const struct ofl_fc_command *command = translation->command;
     bool cuda = command->device == OFL_FC_CUDA;
-    const char *source = ofl_kernel_source(kernels, translation->translator->arena);
+    const char *source = ofl_lowered_source(kernels, translation->translator->arena);
     size_t bytes = 0;
     if (command->show_kernels) {
         for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
@@ -222,8 +222,7 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
     for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
         ofl_kernel_launch(&translation->rewriter, kernel, suffix, cuda);
         ofl_rewrite_terminal_around(&translation->rewriter, kernel->stmt);
-        report(translation, kernel->stmt,
-               ofl_arena_format(translation->translator->arena, "offloaded: kernel %s", kernel->name));
+        report(translation, kernel->stmt, ofl_launch_report(&translation->rewriter, kernel));
     }
     ofl_kernel_append_image(&translation->rewriter, suffix, image, bytes);
     translation->launches = true;
@@ -251,7 +250,7 @@ static struct ofl_kernel *lower(struct translation *translation, const struct pa
         return NULL;
     }
     drop_directives(translation, loop);
-    return ofl_kernel_make(&translation->rewriter, loop->stmt, loop->unit);
+    return ofl_lower_loop(&translation->rewriter, loop->stmt, loop->unit);
 }
 
 /* What is said of a construct that the loop reaches through calls, so that each loop has a message of its own. */
@@ -449,6 +448,7 @@ struct ofl_translation ofl_translate(struct ofl_translator *translator, const st
         ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
         return (struct ofl_translation){.result = OFL_TRANSLATE_UNCHANGED};
     }
+    translation.diagnostics.limit += (unsigned)translation.count; /* each loop may have its message */
     if (translation.diagnostics.errors == 0) {
         ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
         ofl_rewrite_start(&translation.rewriter, translation.file, &translator->sources, translator->modules,

@@ -26,8 +26,8 @@ struct check {
     unsigned device;
     const struct ofl_reached *within; /* the procedure that is looked at; NULL: the loop */
     const struct ofl_unit *unit;      /* of the statements that are looked at */
+    const struct ofl_stmt *stmt;      /* the one that is looked at */
     bool openmp;                      /* the loop is one of OpenMP's: `stop` is no error of the language */
-    unsigned depth;                   /* of statement functions in statement functions */
     struct ofl_finding listed, unknown;
 };
 
@@ -245,12 +245,32 @@ static void look_at_inquiry(struct check *check, struct ofl_scope *scope, const 
     }
 }
 
+/* Whether it is the selector of an associate or select construct: a second name for it, whose uses count. */
+static bool is_selector(const struct ofl_stmt *stmt, const struct ofl_expr *expr)
+{
+    if (stmt == NULL) {
+        return false;
+    }
+    if (stmt->kind == OFL_STMT_SELECT_TYPE || stmt->kind == OFL_STMT_SELECT_RANK) {
+        return stmt->as.arms.selector.selector == expr;
+    }
+    const struct ofl_association *item = stmt->kind == OFL_STMT_ASSOCIATE ? stmt->as.block.associations : NULL;
+    while (item != NULL && item->selector != expr) {
+        item = item->next;
+    }
+    return item != NULL;
+}
+
 static bool look_at_expr(const struct ofl_expr *expr, const struct ofl_meaning *meaning, struct ofl_scope *scope,
                          void *context)
 {
     struct check *check = context;
     struct subject subject = {.span = expr->span};
     if (check->listed.verdict != OFL_VERDICT_DEVICE || meaning->constant) {
+        return false;
+    }
+    if (meaning->designator && is_selector(check->stmt, expr)) {
+        look_at_subscripts(check, scope, meaning);
         return false;
     }
     switch (meaning->kind) {
@@ -317,13 +337,7 @@ static void look_at_call(const struct ofl_call *call, struct ofl_span span, stru
     (void)scope;
     switch (procedure->kind) {
     case OFL_PROCEDURE_INTRINSIC:
-        return;
     case OFL_PROCEDURE_STATEMENT:
-        if (check->depth < OFL_MAX_NESTING) { /* one could wrongly refer to itself */
-            check->depth++;
-            look_below(check, procedure->symbol->scope, procedure->symbol->definition->as.assign.value);
-            check->depth--;
-        }
         return;
     case OFL_PROCEDURE_DUMMY:
     case OFL_PROCEDURE_POINTER:
@@ -354,6 +368,7 @@ static void look_at_stmt(struct ofl_stmt *stmt, struct ofl_scope *scope, void *c
 {
     struct check *check = context;
     struct subject subject = {.span = stmt->span};
+    check->stmt = stmt;
     switch (stmt->kind) {
     case OFL_STMT_ASSIGN:
     case OFL_STMT_CALL: {
@@ -435,10 +450,15 @@ static void look_at_procedure(struct check *check, const struct ofl_reached *rea
 {
     const struct ofl_unit *body = reached->procedure->body;
     struct ofl_visitor visitor;
+    check->within = reached;
+    if (reached->procedure->kind == OFL_PROCEDURE_STATEMENT) {
+        const struct ofl_symbol *function = reached->procedure->symbol;
+        look_below(check, function->scope, function->definition->as.assign.value);
+        return;
+    }
     if (body == NULL) {
         return; /* its call was looked at */
     }
-    check->within = reached;
     check->unit = body;
     for (struct ofl_symbol *symbol = body->scope == NULL ? NULL : body->scope->first; symbol != NULL;
          symbol = symbol->next) {

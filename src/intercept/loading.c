@@ -48,7 +48,7 @@ OFL_EXPORT int dlclose(void *handle)
 
 /* ---- loads that may be under way ---- */
 
-static _Atomic unsigned under_way;
+static _Atomic unsigned under_way, followed; /* followed: those whose end we shall see */
 static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
@@ -82,9 +82,16 @@ bool ofl_loading_under_way(const void *frame)
     return atomic_load(&under_way) != 0;
 }
 
+bool ofl_loading_elsewhere(void)
+{
+    unsigned own = ofl_thread.loads - (ofl_thread.loading != NULL);
+    return atomic_load(&followed) > own;
+}
+
 void ofl_loading_forked(void)
 {
     atomic_store(&under_way, ofl_thread.loads);
+    atomic_store(&followed, ofl_thread.loads - (ofl_thread.loading != NULL));
 }
 
 #if defined __x86_64__
@@ -102,7 +109,11 @@ static void make_key(void)
 static void *open_and_return(const char *file, int mode)
 {
     void *handle = ofl_dlopen_next(file, mode);
+    atomic_fetch_sub(&followed, 1);
     load_ends();
+    if (handle != NULL) {
+        ofl_before_loading(); /* what holds before a load holds after it */
+    }
     return handle;
 }
 
@@ -119,6 +130,7 @@ void *ofl_dlopen_prepare(const char *file, int mode)
     ofl_loading_under_way(frame);
     if (!searched) {
         load_begins();
+        atomic_fetch_add(&followed, 1);
     } else if (ofl_thread.loading == NULL) { /* else it is one that another load makes in a constructor */
         pthread_once(&thread_end_once, make_key);
         pthread_setspecific(thread_end, &ofl_thread);

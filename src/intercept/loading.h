@@ -11,10 +11,16 @@ int ofl_dlclose_next(void *handle);
  * return addresses might not tell him from the newcomers (resolve.c). */
 void ofl_before_loading(void);
 
+/* Weak references of the program and its libraries to names that nobody defines lead nowhere, not to us. */
+void ofl_weak_start(void);
+
 /* Whether a dlopen may be under way in any thread: what is found out now may miss what it brings.  To be asked
  * after ofl_arrangement was read: a dlopen is under way before it raises that, and raises it again at its end.
  * `frame`: of the caller, by which a thread's own dlopen is known to have returned. */
 bool ofl_loading_under_way(const void *frame);
+
+/* Whether another thread is certain to be in a dlopen: to load anything now means to wait until it has come back. */
+bool ofl_loading_elsewhere(void);
 
 /* In a forked child: other threads' loads ended with them. */
 void ofl_loading_forked(void);

@@ -2,7 +2,7 @@
  *
  * The dynamic linker looks a name up in the global scope first and then, for an object that came with
  * dlopen, in the scope of what dlopen was asked for.  So:
- *   1. the global scope behind us (RTLD_NEXT): where it has the name, every caller reaches that;
+ *   1. the global scope behind us (lookup.c, RTLD_NEXT): where it has the name, every caller reaches that;
  *   2. else the local scopes of the objects that import the name (importers.c).  An object that calls
  *      directly, or by an address that it took, is recognised by the return address.  A tail call leaves somebody
  *      else's return address; then it was one of the importers that have no lane yet, and those share one scope,
@@ -16,6 +16,7 @@
  * cannot be found the function may be anything, and settle.c leads its callers past the wrapper. */
 #include "intercept/importers.h"
 #include "intercept/loading.h"
+#include "intercept/lookup.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
 
@@ -35,6 +36,12 @@ static bool is_ours(const void *function)
     return dladdr(&ofl_generation, &ours) != 0 && dladdr(function, &theirs) != 0 && ours.dli_fbase == theirs.dli_fbase;
 }
 
+static bool holds_us(const void *load_address)
+{
+    struct ofl_object ours;
+    return ofl_lookup_object(&ofl_generation, &ours) && ours.load_address == load_address;
+}
+
 /* A name in a held object and, after it, its dependencies.  NULL too where that finds only us, and for the
  * main program, whose scope begins with us. */
 static void *find_in_object(const struct ofl_held *held, const char *name)
@@ -50,13 +57,17 @@ static bool same_object(const void *one, const void *other)
            here.dli_fbase == there.dli_fbase;
 }
 
-/* A name that the object of `function` itself defines; what it depends on says nothing about it.  The global
- * scope is asked first, which is cheaper. */
+/* A name that the object of `function` itself defines; what it depends on says nothing about it. */
 static void *find_beside(void *function, const char *name)
 {
     struct link_map *map = NULL;
     Dl_info info;
-    void *found = dlsym(RTLD_NEXT, name);
+    bool sure;
+    void *found = ofl_lookup_beside(function, name, &sure);
+    if (sure) {
+        return found;
+    }
+    found = dlsym(RTLD_NEXT, name);
     if (!same_object(found, function) && dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && map != NULL) {
         struct ofl_held held = ofl_hold((const void *)map->l_addr, map->l_ld);
         found = find_in_object(&held, name);
@@ -154,9 +165,9 @@ static void *find_in_scope(const struct ofl_symbol *symbol, const struct ofl_imp
 
 static void *find_anywhere(const struct ofl_symbol *symbol)
 {
-    const void *address, *dynamic;
+    const void *address, *dynamic, *root;
     void *found = NULL;
-    for (unsigned i = 0; found == NULL && ofl_importers_object(i, &address, &dynamic); i++) {
+    for (unsigned i = 0; found == NULL && ofl_importers_object(i, &address, &dynamic, &root); i++) {
         struct ofl_held object = ofl_hold(address, dynamic);
         found = find_in_object(&object, symbol->name);
         ofl_let_go(&object);
@@ -166,10 +177,8 @@ static void *find_anywhere(const struct ofl_symbol *symbol)
 
 static const void *object_of(const void *address)
 {
-    struct link_map *map = NULL;
-    Dl_info info;
-    return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && map != NULL ? (const void *)map->l_addr
-                                                                                       : NULL;
+    struct ofl_object object;
+    return ofl_lookup_object(address, &object) ? object.load_address : NULL;
 }
 
 /* *several: importers without a lane reach different functions, so that a tail call may be of any of them. */
@@ -200,15 +209,61 @@ static void *find_local(const struct ofl_symbol *symbol, const void *caller, boo
     return found;
 }
 
+/* What the global scope behind us has. */
+static void *find_common(const char *name)
+{
+    void *found = ofl_lookup_started(name);
+    return found != NULL ? found : dlsym(RTLD_NEXT, name);
+}
+
 struct finding {
     void *function;
     bool common;  /* every caller reaches it */
     bool several; /* see find_local */
 };
 
+/* What is defined by an object that came with the one at `root`; by any, if `root` is NULL. */
+static void *find_beside_root(const struct ofl_symbol *symbol, const void *root)
+{
+    const void *address, *dynamic, *its_root;
+    void *found = NULL;
+    for (unsigned i = 0; found == NULL && ofl_importers_object(i, &address, &dynamic, &its_root); i++) {
+        if (root == NULL || its_root == root) {
+            found = ofl_lookup_in(address, dynamic, symbol->name);
+            found = found != NULL && !holds_us(address) ? found : NULL;
+        }
+    }
+    return found;
+}
+
+/* Without waiting for the thread that is in a dlopen: it may be waiting for this one, in a constructor.  Of a local
+ * scope only what was loaded with it is looked at; nothing of this is kept. */
+static struct finding find_at_once(const struct ofl_symbol *symbol, const void *caller)
+{
+    struct ofl_importer importers[MOST_IMPORTERS];
+    struct finding finding = {.function = ofl_lookup_started(symbol->name)};
+    finding.common = finding.function != NULL;
+    if (!finding.common) {
+        ofl_importers_scan();
+        unsigned count = ofl_importers_of(symbol, importers, MOST_IMPORTERS);
+        const void *object = object_of(caller);
+        for (unsigned i = 0; i < count; i++) {
+            if (importers[i].object == object || (finding.function == NULL && !importers[i].has_lane)) {
+                void *found = find_beside_root(symbol, importers[i].root);
+                finding.function = found != NULL ? found : finding.function;
+            }
+        }
+    }
+    finding.function = finding.function != NULL ? finding.function : find_beside_root(symbol, NULL);
+    return finding;
+}
+
 static struct finding find_function(const struct ofl_symbol *symbol, const void *caller)
 {
-    struct finding finding = {.function = dlsym(RTLD_NEXT, symbol->name)};
+    if (ofl_loading_elsewhere()) {
+        return find_at_once(symbol, caller);
+    }
+    struct finding finding = {.function = find_common(symbol->name)};
     finding.common = finding.function != NULL;
     if (finding.function == NULL) {
         finding.function = find_local(symbol, caller, &finding.several);
@@ -318,7 +373,7 @@ const struct ofl_target *ofl_resolve(struct ofl_symbol *symbol, const void *call
     struct ofl_target *target = known_target(symbol, caller, &now);
     if (target == NULL) {
         target = look_up(symbol, caller, &now, &finding);
-        if (!finding.common && (loading || finding.several)) {
+        if (!finding.common && (loading || finding.several) && !ofl_loading_elsewhere()) {
             int saved = errno;
             ofl_before_loading();
             errno = saved;
@@ -368,12 +423,15 @@ static void give_lane(struct ofl_symbol *symbol, const struct ofl_importer *impo
         }
     }
     ofl_let_go(&root);
+    if (function == NULL && importer->weak && (root.handle != NULL || root.program)) {
+        ofl_importer_leads_nowhere(symbol, importer->object);
+    }
 }
 
 static void give_lanes(struct ofl_symbol *symbol)
 {
     struct ofl_importer importers[MOST_IMPORTERS];
-    if (dlsym(RTLD_NEXT, symbol->name) != NULL) {
+    if (find_common(symbol->name) != NULL) {
         return; /* one answer for everybody */
     }
     unsigned count = ofl_importers_of(symbol, importers, MOST_IMPORTERS);
@@ -381,6 +439,14 @@ static void give_lanes(struct ofl_symbol *symbol)
         if (!importers[i].has_lane) {
             give_lane(symbol, &importers[i]);
         }
+    }
+}
+
+/* Of what was there at the start.  References that are not weak are an error there, or are never called. */
+void ofl_weak_start(void)
+{
+    if (ofl_lookup_has_weak()) {
+        ofl_before_loading();
     }
 }
 

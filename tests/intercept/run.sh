@@ -74,6 +74,23 @@ if "$cc" -O1 "$here/fork_signals.c" -o fork_signals -lblas -lpthread; then
     check fork-signals timeout 60 "$command" run --device host --force ./fork_signals
 fi
 
+# However a program ends, what it did is written, once.
+if "$cc" -O1 "$here/endings.c" -o endings -lblas; then
+    for way in return _exit _Exit quick signal late fork vfork; do
+        rm -rf counts* trace
+        "$command" run --device none --summary --summary-file counts --trace trace ./endings $way 2>tables
+        status=$?
+        child=$(cat counts.[0-9]* 2>/dev/null)
+        calls=2 tables=1 children='' ended=1
+        [ $way = fork ] && tables=2 children='dgemm cpu 1' ended=2
+        [ $way = vfork ] || [ $way = late ] && calls=3
+        check "ending-$way" test "$status:$(cat counts):$child:$(grep -c '^gpu-offload: ' tables)" = \
+            "7:dgemm cpu $calls:$children:$tables"
+        "$command" report trace >report
+        check "ending-trace-$way" test "$(grep -c '^  process ' report):$(grep -c 'without saying so' report)" = "$ended:0"
+    done
+fi
+
 if "$cc" -O1 "$here/scalars.c" -o scalars -lblas; then
     ./scalars >expected
     "$command" run --device host --force ./scalars >got
@@ -87,6 +104,30 @@ if "${CXX:-c++}" -O1 "$here/throws.cc" -o throws -lblas -lpthread; then
 else
     echo "left out: exceptions, for want of a C++ compiler or libblas"
 fi
+
+# A constructor that waits for a thread which calls BLAS; with one for everybody, and with one of the library's own.
+if "$cc" -O1 -fPIC -shared -DLIBRARY "$here/waiting.c" -o waiting.so -lblas -lpthread; then
+    must "$cc" -O1 "$here/waiting.c" -o waiting_local -ldl
+    must "$cc" -O1 "$here/waiting.c" -o waiting_global -ldl -Wl,--no-as-needed -lblas
+    for scope in local global; do
+        check "waiting-$scope" timeout 20 "$command" run --device host --force --trace waiting.trace "./waiting_$scope" ./waiting.so
+    done
+fi
+
+# Weak references, of the program and of plugins with and without a BLAS.
+for binding in lazy now; do
+    for expected in 0 1; do
+        library=$([ $expected = 0 ] || echo -lblas)
+        # shellcheck disable=SC2086
+        "$cc" -O1 -fPIE -pie -DEXPECTED=$expected "$here/weak.c" -o weak$expected -ldl -Wl,--no-as-needed,-z,$binding $library &&
+            "$cc" -O1 -fPIC -shared -DLIBRARY "$here/weak.c" -o weak$expected.so -Wl,--no-as-needed,-z,$binding $library
+    done
+    if [ -e weak1.so ]; then
+        check weak-bare-$binding ./weak0 ./weak1.so ./weak0.so
+        check weak-0-$binding "$command" run --device host --force ./weak0 ./weak1.so ./weak0.so
+        check weak-1-$binding "$command" run --device host --force ./weak1 ./weak1.so
+    fi
+done
 
 # Functions that only have the names of BLAS routines, alone and beside a BLAS.
 must "$cc" -O1 -fPIC -shared -DLIBRARY "$here/foreign.c" -o libforeign.so

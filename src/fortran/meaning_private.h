@@ -11,7 +11,8 @@
  *   meaning_procedure.c  procedures
  *   meaning_intrinsic.c  references to intrinsic procedures
  *   meaning_constructor.c  structure and array constructors
- *   meaning_value.c, meaning_fold.c  values of constant expressions
+ *   meaning_value.c, meaning_arith.c, meaning_part.c, meaning_shape.c, meaning_fold.c, meaning_fold_array.c
+ *                        values of constant expressions
  *   meaning_visit.c      statements, and what code reaches */
 #ifndef OFL_FORTRAN_MEANING_PRIVATE_H
 #define OFL_FORTRAN_MEANING_PRIVATE_H

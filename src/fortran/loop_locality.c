@@ -1,4 +1,5 @@
 /* The constraints of do concurrent on its header: locality clauses, default(none), limits; see loop_check.h. */
+#include "fortran/meaning.h"
 #include "fortran/loop_check_private.h"
 #include "fortran/names.h"
 
@@ -52,40 +53,6 @@ static const char *clause_text(enum ofl_locality_kind kind)
     return texts[kind];
 }
 
-static bool is_finalizable(const struct ofl_symbol *type, unsigned depth);
-
-static bool has_finalizable_component(const struct ofl_symbol *type, unsigned depth)
-{
-    const struct ofl_scope *scope = type->definition->as.type_def.scope;
-    for (const struct ofl_symbol *item = scope == NULL ? NULL : scope->first; item != NULL; item = item->next) {
-        bool part = item->class == OFL_SYMBOL_VARIABLE && item->type.kind_of == OFL_TYPE_DERIVED &&
-                    item->type.derived != NULL && !OFL_HAS(item, POINTER) && !OFL_HAS(item, ALLOCATABLE);
-        if (part && is_finalizable(item->type.derived, depth + 1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether a derived type, its parents included, has a final subroutine, or a component of such a type (F2018 7.5.6.1).
- */
-static bool is_finalizable(const struct ofl_symbol *type, unsigned depth)
-{
-    for (; type != NULL && type->definition != NULL && depth < OFL_MAX_NESTING; type = ofl_type_parent(type), depth++) {
-        if (type->definition->kind != OFL_STMT_DERIVED_TYPE) {
-            return false;
-        }
-        const struct ofl_stmt *binding = type->definition->as.type_def.bindings.first;
-        while (binding != NULL && binding->kind != OFL_STMT_FINAL) {
-            binding = binding->next;
-        }
-        if (binding != NULL || has_finalizable_component(type, depth)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_assumed_size(const struct ofl_symbol *symbol)
 {
     for (const struct ofl_bound *bound = symbol->bounds; bound != NULL; bound = bound->next) {
@@ -108,7 +75,7 @@ static const char *not_local(const struct ofl_symbol *symbol)
            : symbol->type.kind_of == OFL_TYPE_CLASS_STAR && !pointer ? "it is polymorphic"
            : symbol->rank == OFL_ASSUMED_RANK                        ? "it has assumed rank"
            : is_assumed_size(symbol)                                 ? "its size is assumed"
-           : !pointer && symbol->type.kind_of == OFL_TYPE_DERIVED && is_finalizable(symbol->type.derived, 0)
+           : !pointer && symbol->type.kind_of == OFL_TYPE_DERIVED && ofl_type_is_finalizable(symbol->type.derived)
                ? "its type has a final subroutine"
                : NULL;
 }

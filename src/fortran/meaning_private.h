@@ -49,6 +49,11 @@ struct ofl_symbol *ofl_symbol_here(struct ofl_modules *modules, struct ofl_scope
 
 /* ---- meaning_type.c ---- */
 
+/* Walks over types go into each type once, whatever refers to it: a number for a walk, and whether a type is new to it.
+ */
+unsigned ofl_type_walk(void);
+bool ofl_type_first(struct ofl_symbol *type, unsigned walk);
+
 struct ofl_value_type ofl_type_default(const struct ofl_modules *modules, enum ofl_type_kind base);
 static inline struct ofl_value_type ofl_type_of_kind(enum ofl_type_kind base, int kind)
 {

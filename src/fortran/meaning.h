@@ -58,6 +58,10 @@ bool ofl_type_same(struct ofl_value_type a, struct ofl_value_type b);
 struct ofl_symbol *ofl_type_parent(const struct ofl_symbol *type);
 bool ofl_type_extends(const struct ofl_symbol *type, const struct ofl_symbol *ancestor);
 
+/* Whether a derived type, its parents included, has a final subroutine, or a component that is of such a type and
+ * neither a pointer nor allocatable (F2018 7.5.6.1). */
+bool ofl_type_is_finalizable(struct ofl_symbol *type);
+
 /* The components of a derived type in order, the parents' first (F2018 7.5.4.7), the parent component itself not among
  * them.  *count is their number; NULL with a *count of 0 if there are none or the type has none at hand. */
 struct ofl_symbol **ofl_type_components(struct ofl_modules *modules, const struct ofl_symbol *type, size_t *count);
@@ -73,14 +77,20 @@ struct ofl_constant {
     enum ofl_type_kind base; /* INTEGER REAL COMPLEX LOGICAL CHARACTER DERIVED */
     int kind;
     unsigned rank;
-    int64_t extent[OFL_MAX_RANK];
+    const int64_t *extent;                /* arrays: `rank` of them */
     size_t count;                         /* of elements; a scalar of an intrinsic type: 0 */
     const struct ofl_constant **elements; /* arrays, derived types */
     const struct ofl_symbol *derived;     /* DERIVED: the type */
-    ofl_integer integer;                  /* INTEGER; LOGICAL: 0 or 1 */
-    ofl_real re, im;                      /* REAL: re; rounded to the kind */
-    const char *text;                     /* CHARACTER: `length` bytes */
-    size_t length;
+    union {
+        ofl_integer integer; /* INTEGER; LOGICAL: 0 or 1 */
+        struct {
+            ofl_real re, im; /* REAL: re; COMPLEX; rounded to the kind */
+        };
+        struct {
+            const char *text; /* CHARACTER: `length` bytes */
+            size_t length;
+        };
+    };
 };
 
 /* The bit pattern of a real value in its kind 4 or 8 (kind 10 and 16: of the nearest real(8)). */

@@ -89,6 +89,7 @@ struct ofl_symbol {
     struct ofl_stmt *generic;        /* the first interface block of this name; a TYPE may have one too */
     bool equivalenced;
     const struct ofl_name *cray_pointer; /* Cray pointee: a symbol that has no storage of its own */
+    unsigned visited;                    /* private to walks over types: the walk that was here last */
     struct ofl_symbol *next_type;        /* of all derived types: modules->types */
     struct ofl_symbol *next;             /* in the scope, in order of declaration */
     struct ofl_symbol *chain;            /* private: hash chain */
@@ -144,6 +145,7 @@ struct ofl_modules {
     unsigned binding;    /* of implied do loops whose index has a value */
     unsigned iterations; /* of implied do loops, counted down from the top so that they are no generation's number */
     struct ofl_intrinsic_procedure *intrinsics;
+    size_t elements;    /* of constant arrays that were made */
     unsigned marking;   /* number of the last search for what is reached */
     unsigned gathering; /* number of the last search for generics */
 };

@@ -58,10 +58,6 @@ bool ofl_type_same(struct ofl_value_type a, struct ofl_value_type b);
 struct ofl_symbol *ofl_type_parent(const struct ofl_symbol *type);
 bool ofl_type_extends(const struct ofl_symbol *type, const struct ofl_symbol *ancestor);
 
-/* Whether a derived type, its parents included, has a final subroutine, or a component that is of such a type and
- * neither a pointer nor allocatable (F2018 7.5.6.1). */
-bool ofl_type_is_finalizable(struct ofl_symbol *type);
-
 /* The components of a derived type in order, the parents' first (F2018 7.5.4.7), the parent component itself not among
  * them.  *count is their number; NULL with a *count of 0 if there are none or the type has none at hand. */
 struct ofl_symbol **ofl_type_components(struct ofl_modules *modules, const struct ofl_symbol *type, size_t *count);

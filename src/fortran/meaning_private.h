@@ -189,8 +189,8 @@ bool ofl_constant_shape(struct ofl_modules *modules, struct ofl_scope *scope, co
 
 struct ofl_constant *ofl_constant_new(struct ofl_modules *modules, enum ofl_type_kind base, int kind);
 /* An array to be filled; NULL if so many elements are too many, or too many have been made already. */
-struct ofl_constant *ofl_constant_array(struct ofl_modules *modules, struct ofl_value_type type, unsigned rank,
-                                        const int64_t *extents, size_t count);
+struct ofl_constant *ofl_value_array_new(struct ofl_modules *modules, struct ofl_value_type type, unsigned rank,
+                                         const int64_t *extents, size_t count);
 const struct ofl_constant *ofl_value_integer(struct ofl_modules *modules, int kind, ofl_integer value);
 const struct ofl_constant *ofl_value_logical(struct ofl_modules *modules, int kind, bool value);
 const struct ofl_constant *ofl_value_real(struct ofl_modules *modules, int kind, ofl_real value);

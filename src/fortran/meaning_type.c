@@ -328,33 +328,6 @@ bool ofl_type_first(struct ofl_symbol *type, unsigned walk)
     return first;
 }
 
-static bool is_finalizable(struct ofl_symbol *type, unsigned walk)
-{
-    for (; type != NULL && type->definition != NULL && ofl_type_first(type, walk); type = ofl_type_parent(type)) {
-        const struct ofl_stmt *binding = type->definition->as.type_def.bindings.first;
-        while (binding != NULL && binding->kind != OFL_STMT_FINAL) {
-            binding = binding->next;
-        }
-        if (binding != NULL) {
-            return true;
-        }
-        const struct ofl_scope *scope = type->definition->as.type_def.scope;
-        for (struct ofl_symbol *item = scope != NULL ? scope->first : NULL; item != NULL; item = item->next) {
-            bool part = item->class == OFL_SYMBOL_VARIABLE && item->type.kind_of == OFL_TYPE_DERIVED &&
-                        !OFL_HAS(item, POINTER) && !OFL_HAS(item, ALLOCATABLE);
-            if (part && is_finalizable(item->type.derived, walk)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-bool ofl_type_is_finalizable(struct ofl_symbol *type)
-{
-    return is_finalizable(type, ofl_type_walk());
-}
-
 static bool is_component(const struct ofl_symbol *symbol)
 {
     return symbol->class == OFL_SYMBOL_VARIABLE ||

@@ -43,8 +43,7 @@ enum ofl_reason ofl_device_load(struct ofl_device_load *out);
 struct ofl_device_outlook {
     int pieces; /* steps whose copies and operations overlap; 1: one thing after the other */
     int shared; /* the operand that arrives whole before the first of several steps computes, or -1 */
-    bool
-        staged[OFL_MAX_OPERANDS]; /* the operand's result goes to a staging area first, and into its place at the end */
+    bool staged[OFL_MAX_OPERANDS]; /* the result goes to a staging area first, and into its place at the end */
     uint64_t most_bytes; /* of device memory: larger calls are done piece by piece; 0: there is no such limit */
 };
 

@@ -294,15 +294,13 @@ static double bytes_to_move(const struct ofl_layout *layout)
     return bytes;
 }
 
-/* How wide panels of a side of so many columns or rows are; all of it where panels do not pay. */
-static int64_t panel_width(const struct ofl_layout *layout, int64_t side)
+/* How wide panels of a side of so many columns or rows are; all of it where it is too short for two. */
+static int64_t panel_width(const struct measure *measure, double bytes, int64_t side)
 {
-    const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
-    double bytes = bytes_to_move(layout);
     int64_t panels =
         bytes < measure->bytes_of_panel * most_panels ? (int64_t)(bytes / measure->bytes_of_panel) : most_panels;
     panels = panels < side / measure->narrowest ? panels : side / measure->narrowest;
-    if (bytes < measure->worth_bytes || panels < 2) {
+    if (panels < 2) {
         return side;
     }
     int64_t width = (side + panels - 1) / panels;
@@ -313,12 +311,14 @@ static int64_t panel_width(const struct ofl_layout *layout, int64_t side)
 static int cut(const struct ofl_layout *layout, struct division *division, int64_t *side, int64_t *width)
 {
     const struct ofl_call *call = layout->call;
+    const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
+    double bytes = bytes_to_move(layout);
     *division = (struct division){true, -1};
-    if (!is_rank_update(call->operation) && !divide(layout, division)) {
+    if (bytes < measure->worth_bytes || (!is_rank_update(call->operation) && !divide(layout, division))) {
         return 0;
     }
     *side = division->columns ? call->n : call->m;
-    *width = panel_width(layout, *side);
+    *width = panel_width(measure, bytes, *side);
     int64_t count = (*side - 1) / *width + 1;
     return count < 2 || count > OFL_MOST_STEPS ? 0 : (int)count;
 }

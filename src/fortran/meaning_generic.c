@@ -91,11 +91,13 @@ static void add_block(struct search *search, struct ofl_scope *scope, const stru
 }
 
 /* What a use statement makes of a key: false if it does not bring it. */
-static bool used_key(const struct ofl_stmt *stmt, const struct ofl_generic_key *key, struct ofl_generic_key *there)
+static bool used_key(const struct ofl_scope *scope, const struct ofl_use *use, const struct ofl_generic_key *key,
+                     struct ofl_generic_key *there)
 {
+    const struct ofl_stmt *stmt = use->stmt;
     *there = *key;
     if (key->kind == OFL_GENERIC_NAME) {
-        there->name = ofl_used_name(stmt, key->name);
+        there->name = ofl_used_here(scope, use, key->name);
         return there->name != NULL;
     }
     for (const struct ofl_rename *item = stmt->as.use.names; item != NULL; item = item->next) {
@@ -138,7 +140,7 @@ static void gather_scope(struct search *search, struct ofl_scope *scope, const s
     }
     for (const struct ofl_use *use = scope->uses; use != NULL; use = use->next) {
         struct ofl_generic_key there;
-        if (!used_key(use->stmt, key, &there)) {
+        if (!used_key(scope, use, key, &there)) {
             continue;
         }
         if (use->module == NULL) {

@@ -115,10 +115,27 @@ const struct ofl_name *ofl_used_name(const struct ofl_stmt *stmt, const struct o
     return stmt->as.use.only ? NULL : name;
 }
 
+const struct ofl_name *ofl_used_here(const struct ofl_scope *scope, const struct ofl_use *use,
+                                     const struct ofl_name *name)
+{
+    const struct ofl_name *there = ofl_used_name(use->stmt, name);
+    for (const struct ofl_use *other = scope->uses; other != NULL && there != NULL && !use->stmt->as.use.only;
+         other = other->next) {
+        if (other == use || other->stmt->as.use.module.name != use->stmt->as.use.module.name) {
+            continue;
+        }
+        for (const struct ofl_rename *item = other->stmt->as.use.names; item != NULL; item = item->next) {
+            bool renamed = item->local != NULL && item->used->kind == OFL_GENERIC_NAME && there == name;
+            there = renamed && item->used->ident.name == name && item->local->ident.name != name ? NULL : there;
+        }
+    }
+    return there;
+}
+
 static struct ofl_symbol *find_used(struct ofl_scope *scope, const struct ofl_name *name)
 {
     for (const struct ofl_use *use = scope->uses; use != NULL; use = use->next) {
-        const struct ofl_name *there = use->module != NULL ? ofl_used_name(use->stmt, name) : NULL;
+        const struct ofl_name *there = use->module != NULL ? ofl_used_here(scope, use, name) : NULL;
         struct ofl_symbol *symbol = there != NULL ? find_public(use->module->unit->scope, there) : NULL;
         if (symbol != NULL) {
             return symbol;

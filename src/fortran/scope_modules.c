@@ -236,6 +236,34 @@ static void add_other_constants(struct ofl_modules *modules, struct ofl_scope *s
     }
 }
 
+/* integer_kinds and the like of iso_fortran_env: arrays. */
+static void add_kinds(struct ofl_modules *modules, struct ofl_scope *scope)
+{
+    static const struct {
+        const char *name;
+        int kinds[6];
+    } rows[] = {{"integer_kinds", {1, 2, 4, 8, 16}},
+                {"real_kinds", {4, 8, 10, 16}},
+                {"logical_kinds", {1, 2, 4, 8, 16}},
+                {"character_kinds", {1, 4}}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ofl_symbol *symbol = add(modules, scope, rows[i].name, OFL_SYMBOL_CONSTANT);
+        struct ofl_bound *bound = OFL_NEW(modules->arena, struct ofl_bound);
+        struct ofl_constant *value = ofl_constant_new(modules, OFL_TYPE_INTEGER, 4);
+        bound->form = OFL_BOUND_STAR; /* as many as the value has */
+        symbol->typed = true;
+        symbol->type = (struct ofl_type){.kind_of = OFL_TYPE_INTEGER, .kind = 4};
+        symbol->bounds = bound;
+        symbol->rank = value->rank = 1;
+        value->elements = ofl_arena_alloc(modules->arena, sizeof rows[i].kinds / sizeof(int) * sizeof(void *));
+        for (; rows[i].kinds[value->count] != 0; value->count++) {
+            value->elements[value->count] = ofl_value_integer(modules, 4, rows[i].kinds[value->count]);
+        }
+        value->extent[0] = (int64_t)value->count;
+        symbol->constant = value;
+    }
+}
+
 struct ofl_symbol *ofl_intrinsic_module(struct ofl_modules *modules, const struct ofl_name *name)
 {
     for (struct ofl_symbol *module = modules->intrinsic; module != NULL; module = module->next) {
@@ -263,6 +291,9 @@ struct ofl_symbol *ofl_intrinsic_module(struct ofl_modules *modules, const struc
             }
         }
         add_other_constants(modules, unit->scope, intrinsic_modules[i].entries);
+        if (intrinsic_modules[i].entries == iso_fortran_env) {
+            add_kinds(modules, unit->scope);
+        }
         struct ofl_symbol *module = OFL_NEW(modules->arena, struct ofl_symbol);
         module->name = name;
         module->class = OFL_SYMBOL_MODULE;

@@ -26,6 +26,10 @@ struct ofl_symbol *ofl_scope_add(struct ofl_arena *arena, struct ofl_scope *scop
                                  struct ofl_span span); /* the symbol of that name; made if there is none */
 /* The name in the module for a local name, by one use statement; NULL if it does not bring it. */
 const struct ofl_name *ofl_used_name(const struct ofl_stmt *stmt, const struct ofl_name *name);
+/* The same among all use statements of a scope: a name that another one of the same module renames is not brought.
+ * F2018 14.2.2. */
+const struct ofl_name *ofl_used_here(const struct ofl_scope *scope, const struct ofl_use *use,
+                                     const struct ofl_name *name);
 /* The use statement of a module that is not at hand and may bring a name; NULL if there is none. */
 const struct ofl_stmt *ofl_missing_module(struct ofl_scope *scope, const struct ofl_name *name);
 void ofl_implicit_type(struct ofl_symbol *symbol, const struct ofl_modules *modules);

@@ -81,15 +81,17 @@ static void describe_situation(struct ofl_situation *situation, enum ofl_reason 
 static void describe_transfers(struct ofl_visit *visit)
 {
     const struct ofl_call *call = &visit->call;
-    struct ofl_device_outlook outlook;
-    ofl_device_outlook(call, &outlook);
-    ofl_work_cut(&visit->work, outlook.pieces,
-                 outlook.shared >= 0 ? ofl_buffer_bytes(&call->operand[outlook.shared]) : 0);
-    for (int i = 0; i < call->operands; i++) {
-        visit->work.bytes_staged += outlook.staged[i] ? ofl_buffer_bytes(&call->operand[i]) : 0;
+    const struct ofl_device_outlook *outlook = &visit->outlook;
+    if (!visit->looked) {
+        ofl_device_outlook(call, &visit->outlook);
     }
-    if (outlook.most_bytes > 0 && visit->work.device_bytes > (double)outlook.most_bytes) {
-        visit->work.device_bytes = (double)outlook.most_bytes;
+    ofl_work_cut(&visit->work, outlook->pieces,
+                 outlook->shared >= 0 ? ofl_buffer_bytes(&call->operand[outlook->shared]) : 0);
+    for (int i = 0; i < call->operands; i++) {
+        visit->work.bytes_staged += outlook->staged[i] ? ofl_buffer_bytes(&call->operand[i]) : 0;
+    }
+    if (outlook->most_bytes > 0 && visit->work.device_bytes > (double)outlook->most_bytes) {
+        visit->work.device_bytes = (double)outlook->most_bytes;
     }
 }
 
@@ -179,6 +181,8 @@ static enum ofl_reason run(struct ofl_visit *visit)
             ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK,
                       visit->info == 0 ? finished - started - times.wait : 0);
         }
+    } else {
+        visit->spent = finished - started - times.wait;
     }
     return reason;
 }
@@ -192,7 +196,8 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
     ofl_set_floor();
     thread->considered = true;
     visit->decided = false;
-    visit->loading = false;
+    visit->loading = visit->looked = false;
+    visit->spent = 0;
     visit->info = 0;
     if (target->integer_bytes == 0) {
         reason = OFL_INTEGER_WIDTH;
@@ -224,8 +229,13 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
         double finished = ofl_clock();
         ofl_tracing_end(visit, visit->started, finished, NULL);
         if (visit->decided) {
-            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason,
-                      visit->info == 0 ? finished - visit->started : 0);
+            double seconds = visit->info == 0 ? finished - visit->started : 0;
+            /* For the program a device that fails takes its own time and the CPU's: a routine that it fails in again
+             * and again is soon not sent there. */
+            if (visit->spent > 0 && seconds > 0) {
+                ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, visit->spent + seconds);
+            }
+            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, seconds);
         }
     }
     if (visit->reason == OFL_BELOW_FLOOR) {

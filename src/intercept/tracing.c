@@ -45,13 +45,14 @@ static bool operands_valid(enum ofl_reason reason)
 static void note_transfers(struct ofl_visit *visit)
 {
     struct ofl_trace_record *record = &visit->record;
-    struct ofl_device_outlook outlook;
+    const struct ofl_device_outlook *outlook = &visit->outlook;
     if (record->buffers > 0 && ofl_operation_offloaded(visit->call.operation)) {
-        ofl_device_outlook(&visit->call, &outlook);
-        record->pieces = (uint8_t)outlook.pieces;
-        record->shared = (uint8_t)(outlook.shared + 1);
+        ofl_device_outlook(&visit->call, &visit->outlook);
+        visit->looked = true;
+        record->pieces = (uint8_t)outlook->pieces;
+        record->shared = (uint8_t)(outlook->shared + 1);
         for (int i = 0; i < record->buffers; i++) {
-            record->staged |= (uint8_t)(outlook.staged[i] ? 1 << i : 0);
+            record->staged |= (uint8_t)(outlook->staged[i] ? 1 << i : 0);
         }
     }
 }
@@ -65,7 +66,8 @@ static void note_work(struct ofl_visit *visit)
     ofl_work_from_call(&visit->call, &work);
     record->flops = work.flops;
     for (int i = 0; i < record->buffers; i++) {
-        bool surely = record->buffer[i].access == OFL_READ || record->buffer[i].access == OFL_UPDATE;
+        bool surely = (record->buffer[i].access == OFL_READ && !ofl_trace_repeats(record, i)) ||
+                      record->buffer[i].access == OFL_UPDATE;
         read += surely ? (double)record->buffer[i].bytes : 0;
     }
     for (int i = 0; i < record->buffers; i++) {

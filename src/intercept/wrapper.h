@@ -9,6 +9,7 @@
 #define OFL_INTERCEPT_WRAPPER_H
 #include "intercept/counters.h"
 #include "intercept/symbols.h"
+#include "device/device.h"
 #include "model/decide.h"
 #include "trace/record.h"
 #include <string.h>
@@ -22,9 +23,12 @@ struct ofl_visit {
     bool decided;           /* work and prediction are set */
     enum ofl_reason reason; /* why it runs where it runs */
     bool traced;            /* `record` will be written */
+    bool looked;            /* `outlook` is set */
     bool loading;           /* the call made the device load a library */
     double started;         /* seconds */
+    double spent;           /* seconds that the device took and then failed; 0: it was not tried, or did the call */
     int32_t info;           /* LAPACK's verdict, wherever the call ran; 0 for BLAS */
+    struct ofl_device_outlook outlook;
     struct ofl_work work;
     struct ofl_prediction prediction;
     struct ofl_trace_record record;

@@ -119,6 +119,8 @@ static void estimate_device(const struct ofl_device_properties *device, struct o
     out->start = 0.5;
     out->library[OFL_LIBRARY_BLAS] = 0.1;
     out->library[OFL_LIBRARY_SOLVER] = 0.3;
+    out->routine[OFL_LIBRARY_BLAS] = 0.005;
+    out->routine[OFL_LIBRARY_SOLVER] = 0.02;
 }
 
 void ofl_machine_estimate(const struct ofl_cpu_properties *cpu, const struct ofl_device_properties *device,

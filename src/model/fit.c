@@ -19,6 +19,15 @@ double ofl_lower_quartile(double *values, size_t count)
     return values[(count - 1) / 4];
 }
 
+double ofl_median(double *values, size_t count)
+{
+    if (count == 0) {
+        return 0;
+    }
+    qsort(values, count, sizeof *values, by_value);
+    return values[(count - 1) / 2];
+}
+
 static bool usable(double x)
 {
     return isfinite(x) && x > 0;

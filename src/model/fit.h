@@ -21,6 +21,9 @@ struct ofl_copy_sample {
 /* Orders `values` and returns their lower quartile; 0 for none. */
 double ofl_lower_quartile(double *values, size_t count);
 
+/* The same for the median. */
+double ofl_median(double *values, size_t count);
+
 /* The line with the smallest relative errors; false if the samples give none (fewer than two sizes). */
 bool ofl_fit_line(const struct ofl_copy_sample *samples, size_t count, struct ofl_line *out);
 

@@ -12,8 +12,8 @@ enum ofl_direction { OFL_COPY_IN, OFL_COPY_OUT, OFL_DIRECTION_COUNT };
 enum ofl_host_memory {
     OFL_PAGEABLE, /* ordinary memory */
     OFL_PINNED,   /* page-locked memory */
-    OFL_BULK,     /* ordinary memory, much of it: several threads help.  Of this and OFL_PAGEABLE the faster one counts */
-    OFL_COMMIT,   /* out only: from the staging area to its place, within host memory */
+    OFL_BULK,   /* ordinary memory, much of it: several threads help.  Of this and OFL_PAGEABLE the faster one counts */
+    OFL_COMMIT, /* out only: from the staging area to its place, within host memory */
     OFL_HOST_MEMORY_COUNT
 };
 
@@ -47,6 +47,7 @@ struct ofl_machine {
     struct ofl_line copy[OFL_DIRECTION_COUNT][OFL_HOST_MEMORY_COUNT];
     double start;                      /* seconds to load the device's driver and open it */
     double library[OFL_LIBRARY_COUNT]; /* seconds until a library's first routine can run */
+    double routine[OFL_LIBRARY_COUNT]; /* seconds that a routine's first call takes more than later ones */
 };
 
 /* Speed at `work` flops: interpolated between points in log-log space, flat outside, 0 where nothing is

@@ -181,7 +181,12 @@ static bool read_effort(struct parser *parser)
     return parser->out->quick || is(&parser->word[1], "full") || refuse(parser, "effort is 'full' or 'quick'");
 }
 
-/* start SECONDS | start LIBRARY SECONDS */
+const char *ofl_library_routine_name(enum ofl_library library)
+{
+    return library == OFL_LIBRARY_BLAS ? "blas-routine" : "solver-routine";
+}
+
+/* start SECONDS | start LIBRARY SECONDS | start LIBRARY-routine SECONDS */
 static bool read_start(struct parser *parser)
 {
     if (parser->words == 2) {
@@ -193,6 +198,9 @@ static bool read_start(struct parser *parser)
     for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
         if (is(&parser->word[1], ofl_library_name((enum ofl_library)i))) {
             return number(parser, 2, true, &parser->out->machine.library[i]);
+        }
+        if (is(&parser->word[1], ofl_library_routine_name((enum ofl_library)i))) {
+            return number(parser, 2, true, &parser->out->machine.routine[i]);
         }
     }
     return refuse(parser, "'%.*s' is no library of a device", (int)parser->word[1].length, parser->word[1].text);

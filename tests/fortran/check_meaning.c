@@ -239,8 +239,8 @@ static void print_call(const struct ofl_call *call, struct ofl_span span, struct
     (void)span;
     (void)scope;
     if (call->procedure->kind != OFL_PROCEDURE_INTRINSIC && call->procedure->kind != OFL_PROCEDURE_STATEMENT) {
-        const struct ofl_name *name = call->binding != NULL ? call->binding->name : call->procedure->name;
-        printf("%s %s\n", tool->unit->name.name != NULL ? tool->unit->name.name->text : "MAIN__", name->text);
+        const struct ofl_name *name = call->dynamic ? call->binding->name : call->procedure->name;
+        printf("%s %s\n", tool->unit->name.name != NULL ? tool->unit->name.name->text : "main__", name->text);
     }
 }
 

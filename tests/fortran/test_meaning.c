@@ -451,6 +451,8 @@ static void test_renames(void **state)
         {"use a\nuse b", "g(1.0)", "function real(4) by gr"},
         {"use a\nuse b", "g(1)", "function integer(4) by gi"},
         {"use a, only: g", "add(1.0, 2.0)", "unknown: 'add' is not declared"},
+        {"use a\nuse a, only: h => g", "g(1)", "unknown: 'g' is not declared"},
+        {"use, intrinsic :: iso_fortran_env", "real_kinds(2) + size(integer_kinds)", "operation integer(4) = 13"},
         {"use nowhere", "f(1)",
          "unknown: 'f' is not declared here and may come from module 'nowhere', which is not at hand"},
         {"use nowhere, only: q", "sin(1.0)", "function real(4) by sin = 0.84147095680236816"},

@@ -16,9 +16,9 @@
  *   done, skip                    the cell was measured, or left out
  *
  * A point that was disturbed is measured again.  SECONDS is the time that all points may take, LARGEST the largest
- * order.  After a crash a new client goes on: --from leaves out so many cells, --skip these routines.  With --random the
- * shapes and flags are random ones instead, to compare predictions with (`gpu-offload estimate --check`); then N counts
- * rounds. */
+ * order.  After a crash a new client goes on: --from leaves out so many cells, --skip these routines.  With --random
+ * the shapes and flags are random ones instead, to compare predictions with (`gpu-offload estimate --check`); then N
+ * counts rounds. */
 #include "cli/calibrate/canary.h"
 #include "cli/calibrate/points.h"
 #include "base/clock.h"
@@ -73,30 +73,12 @@ static void *value_of(struct values *v, const char *word, size_t length)
         const char *word;
         void *value;
     } table[] = {
-        {"side", &v->call.side},
-        {"uplo", &v->call.uplo},
-        {"trans", &v->call.trans},
-        {"transa", &v->call.trans},
-        {"transb", &v->call.transb},
-        {"diag", none},
-        {"m", &v->call.m},
-        {"n", &v->call.n},
-        {"k", &v->call.k},
-        {"lda", &v->lda},
-        {"ldb", &v->ldb},
-        {"ldc", &v->ldc},
-        {"A", v->memory->a},
-        {"B", v->memory->b},
-        {"C", v->memory->c},
-        {"nrhs", &v->call.nrhs},
-        {"ipiv", v->memory->pivots},
-        {"tau", v->memory->tau},
-        {"work", v->memory->work},
-        {"lwork", &v->lwork},
-        {"info", &v->info},
-        {"alpha", one},
-        {"real_alpha", one},
-        {"beta", beta},
+        {"side", &v->call.side},     {"uplo", &v->call.uplo}, {"trans", &v->call.trans}, {"transa", &v->call.trans},
+        {"transb", &v->call.transb}, {"diag", none},          {"m", &v->call.m},         {"n", &v->call.n},
+        {"k", &v->call.k},           {"lda", &v->lda},        {"ldb", &v->ldb},          {"ldc", &v->ldc},
+        {"A", v->memory->a},         {"B", v->memory->b},     {"C", v->memory->c},       {"nrhs", &v->call.nrhs},
+        {"ipiv", v->memory->pivots}, {"tau", v->memory->tau}, {"work", v->memory->work}, {"lwork", &v->lwork},
+        {"info", &v->info},          {"alpha", one},          {"real_alpha", one},       {"beta", beta},
         {"real_beta", beta},
     };
     const char *colon = memchr(word, ':', length);
@@ -343,8 +325,8 @@ static double measure(const struct ofl_calibration_call *what, struct memory *me
         quiet = ofl_canary_wait(0.1) && quiet;
         if (quiet || attempt == ATTEMPTS) {
             printf("point %c%s %d %d %d %" PRIu64 " %" PRIu64 " %d\n", what->letter, operations[what->operation].name,
-                   what->m, what->n, what->k > 0 ? what->k : what->nrhs, (uint64_t)(begin * 1e9),
-                   (uint64_t)(end * 1e9), quiet);
+                   what->m, what->n, what->k > 0 ? what->k : what->nrhs, (uint64_t)(begin * 1e9), (uint64_t)(end * 1e9),
+                   quiet);
             fflush(stdout);
             break;
         }
@@ -402,13 +384,14 @@ static bool measure_cell(enum ofl_operation operation, char letter, int order, b
             return false;
         }
     }
-    /* The next order takes eight times as long, and four times as much data. */
+    /* The next order takes up to eight times as long, and four times as much data. */
     return longest * 8 * 3 <= left / 8 && (ofl_clock() - begin) * 6 <= left / 2;
 }
 
-/* Orders of one routine, smallest first, until a call takes longer than the time allows. */
-static const int orders[] = {48, 96, 192, 384, 768, 1536, 3072, 6144, 12288};
-enum { ORDERS = sizeof orders / sizeof *orders };
+/* Orders of one routine, smallest first, until a call takes longer than the time allows.  Where the largest order is
+ * small only every second one is measured. */
+static const int orders[] = {48, 68, 96, 136, 192, 272, 384, 544, 768, 1088, 1536, 2176, 3072, 4352, 6144, 8704, 12288};
+enum { ORDERS = sizeof orders / sizeof *orders, LARGE = 6144 };
 
 /* Sizes outermost: whatever the time allows is spread over all routines. */
 static void measure_all(const struct task *task)
@@ -421,7 +404,8 @@ static void measure_all(const struct task *task)
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         routines += ofl_operation_offloaded((enum ofl_operation)i) ? strlen(operations[i].precisions) : 0;
     }
-    while (sizes < ORDERS && orders[sizes] <= task->largest) {
+    const size_t step = task->largest < LARGE ? 2 : 1;
+    while (sizes * step < ORDERS && orders[sizes * step] <= task->largest) {
         sizes++;
     }
     printf("plan %zu\n", routines * sizes);
@@ -439,11 +423,10 @@ static void measure_all(const struct task *task)
                     puts("skip");
                     continue;
                 }
-                /* A point should not take more than a small part of what is left.  In a short calibration shapes are
-                 * measured at every second size: their costs are smooth. */
+                /* A point should not take more than a small part of what is left. */
                 struct pace pace = {left / (double)(routines * (sizes - size)) / 4, 3};
-                bool shapes = size % 2 == 1 || task->seconds > 30;
-                if (!measure_cell(operation, *letter, orders[size], shapes, &memory, &pace, left)) {
+                /* Shapes at every second size: their costs are smooth. */
+                if (!measure_cell(operation, *letter, orders[size * step], size % 2 == 1, &memory, &pace, left)) {
                     *stop = true;
                     printf("stop %c%s\n", *letter, operations[i].name);
                 }

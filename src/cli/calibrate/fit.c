@@ -137,8 +137,8 @@ static double solve_compute(const struct sample *sample, const struct ofl_machin
     return low;
 }
 
-/* Samples of one routine on the device: seconds to compute.  Calls that were not cut come first: they show what the device
- * can reach, which bounds those that were limited by their copies and tell little of computing. */
+/* Samples of one routine on the device: seconds to compute.  Calls that were not cut come first: they show what the
+ * device can reach, which bounds those that were limited by their copies and tell little of computing. */
 static void find_compute(const struct sample *seen, size_t count, const struct ofl_machine *machine,
                          struct ofl_sample *samples)
 {
@@ -149,7 +149,8 @@ static void find_compute(const struct sample *seen, size_t count, const struct o
             if ((sample->work.pieces > 1) != cut) {
                 continue;
             }
-            /* What the device says holds its own launch times, but a copy line that is a little off must not hide it. */
+            /* What the device says holds its own launch times, but a copy line that is a little off must not hide it.
+             */
             double least = cut ? (fastest > 0 ? sample->work.flops / (1.3 * fastest) : 1e-3 * sample->seconds)
                                : 0.7 * sample->computed;
             samples[i].seconds = solve_compute(sample, machine, fmin(least, sample->seconds));
@@ -204,7 +205,8 @@ enum copy { COPY_IN, COPY_OUT_DIRECT, COPY_OUT_STAGED };
 /* Bytes are 0 if the record does not tell of such a copy. */
 static struct ofl_copy_sample copy_of(const struct ofl_trace_record *record, enum copy copy)
 {
-    bool whole = record->pieces <= 1, lapack = ofl_library_of((enum ofl_operation)record->operation) != OFL_LIBRARY_BLAS;
+    bool whole = record->pieces <= 1,
+         lapack = ofl_library_of((enum ofl_operation)record->operation) != OFL_LIBRARY_BLAS;
     if (copy == COPY_IN) {
         /* Copies in wait for nothing, so their time is their own however the call was cut. */
         return (struct ofl_copy_sample){(double)record->bytes_in, record->copy_in};
@@ -275,8 +277,52 @@ static bool fit_copies(const struct ofl_calibration_pass *pass, const struct tra
     return fitted;
 }
 
+/* ---- Starting ---- */
+
 /* Starting: the device's own start, and what the first call of each library, which loads it, took more than the fastest
  * of the same routine and size.  Where clients crashed there are several starts; the shortest counts. */
+/* What a call on the device took more than the fastest one of its routine and size. */
+static double extra_seconds(const struct trace *trace, size_t first)
+{
+    const struct ofl_trace_record *record = &trace->record[first];
+    uint64_t fastest = record->duration;
+    for (size_t i = first; i < trace->count; i++) {
+        const struct ofl_trace_record *other = &trace->record[i];
+        if (other->kind == OFL_TRACE_CALL && other->reason == OFL_OK && other->operation == record->operation &&
+            other->precision == record->precision && other->flops == record->flops && other->duration < fastest) {
+            fastest = other->duration;
+        }
+    }
+    return 1e-9 * (double)(record->duration - fastest);
+}
+
+static bool on_device(const struct ofl_trace_record *record)
+{
+    return record->kind == OFL_TRACE_CALL && record->reason == OFL_OK && record->operation < OFL_OPERATION_COUNT;
+}
+
+/* What the first call of a routine adds, beside loading its library: the median of the library's routines. */
+static void find_routine_starts(const struct trace *trace, struct ofl_machine *out)
+{
+    static double extra[OFL_LIBRARY_COUNT][OFL_OPERATION_COUNT * OFL_PRECISION_COUNT];
+    bool seen[OFL_OPERATION_COUNT][OFL_PRECISION_COUNT] = {{false}};
+    size_t count[OFL_LIBRARY_COUNT] = {0};
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct ofl_trace_record *record = &trace->record[i];
+        if (!on_device(record) || seen[record->operation][record->precision]) {
+            continue;
+        }
+        seen[record->operation][record->precision] = true;
+        if ((record->flags & OFL_TRACE_FIRST) == 0) {
+            enum ofl_library library = ofl_library_of((enum ofl_operation)record->operation);
+            extra[library][count[library]++] = extra_seconds(trace, i);
+        }
+    }
+    for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
+        out->routine[i] = ofl_median(extra[i], count[i]);
+    }
+}
+
 static bool find_start(const struct trace *trace, struct ofl_machine *out)
 {
     bool started = false, seen[OFL_LIBRARY_COUNT] = {false};
@@ -288,23 +334,15 @@ static bool find_start(const struct trace *trace, struct ofl_machine *out)
             out->start = started ? fmin(out->start, seconds) : seconds;
             started = true;
         }
-        if (first->kind != OFL_TRACE_CALL || first->reason != OFL_OK || first->operation >= OFL_OPERATION_COUNT ||
-            (first->flags & OFL_TRACE_FIRST) == 0) {
+        if (!on_device(first) || (first->flags & OFL_TRACE_FIRST) == 0) {
             continue;
         }
-        uint64_t fastest = first->duration;
-        for (size_t j = i; j < trace->count; j++) {
-            const struct ofl_trace_record *other = &trace->record[j];
-            if (other->kind == OFL_TRACE_CALL && other->reason == OFL_OK && other->operation == first->operation &&
-                other->precision == first->precision && other->flops == first->flops && other->duration < fastest) {
-                fastest = other->duration;
-            }
-        }
         enum ofl_library library = ofl_library_of((enum ofl_operation)first->operation);
-        double seconds = 1e-9 * (double)(first->duration - fastest);
+        double seconds = extra_seconds(trace, i);
         out->library[library] = seen[library] ? fmin(out->library[library], seconds) : seconds;
         seen[library] = true;
     }
+    find_routine_starts(trace, out);
     return started;
 }
 

@@ -5,6 +5,7 @@
  * checks what the headers promise: spans lie in the text, the tree is no deeper than allowed, an error leaves a
  * message. */
 #include "fortran/arena.h"
+#include "fortran/meaning.h"
 #include "fortran/loop_check.h"
 #include "fortran/parse.h"
 #include "fortran/scope.h"
@@ -70,6 +71,66 @@ static void check_loops(const struct ofl_unit *units, struct check *check)
     }
 }
 
+/* ---- Meaning ---- */
+
+struct asking {
+    struct ofl_modules *modules;
+    const struct ofl_unit *unit;
+    unsigned loops;
+};
+
+/* An unknown meaning says why; a known one has a type that can be written, and is remembered. */
+static bool check_expr(const struct ofl_expr *expr, const struct ofl_meaning *meaning, struct ofl_scope *scope,
+                       void *context)
+{
+    const struct asking *asking = context;
+    bool unknown = meaning->kind == OFL_MEANS_UNKNOWN;
+    if (unknown == (meaning->reason == NULL)) {
+        abort();
+    }
+    if (ofl_meaning_of(asking->modules, scope, expr) != meaning && !unknown) {
+        abort();
+    }
+    if (!unknown && meaning->kind < OFL_MEANS_PROCEDURE && ofl_type_text(asking->modules, meaning->type) == NULL) {
+        abort();
+    }
+    if (meaning->value != NULL && meaning->value->rank > OFL_MAX_RANK) {
+        abort();
+    }
+    return true;
+}
+
+static void check_call(const struct ofl_call *call, struct ofl_span span, struct ofl_scope *scope, void *context)
+{
+    const struct asking *asking = context;
+    (void)span;
+    (void)scope;
+    if (call->procedure == NULL || ofl_procedure_text(asking->modules, call->procedure) == NULL) {
+        abort();
+    }
+}
+
+static void check_reached(struct ofl_stmt *stmt, struct ofl_scope *scope, void *context)
+{
+    struct asking *asking = context;
+    (void)scope;
+    if (stmt->kind == OFL_STMT_DO && asking->loops < 20) {
+        asking->loops++;
+        ofl_reached_from(asking->modules, asking->unit, stmt);
+    }
+}
+
+static void ask_units(const struct ofl_unit *units, struct asking *asking)
+{
+    const struct ofl_visitor visitor = {check_expr, check_call, check_reached, asking};
+    for (const struct ofl_unit *unit = units; unit != NULL; unit = unit->next) {
+        asking->unit = unit;
+        ofl_visit_block(asking->modules, unit, &unit->body, &visitor);
+        ofl_procedure_of_unit(asking->modules, unit);
+        ask_units(unit->units, asking);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *nowhere;
@@ -99,6 +160,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_units(file->units, &check);
     ofl_scopes_build(file, &modules, &diagnostics);
     check_loops(file->units, &check);
+    struct asking asking = {.modules = &modules};
+    ask_units(file->units, &asking);
     ofl_dump_file(file, nowhere);
     ofl_diag_print(&diagnostics, nowhere, true);
     ofl_arena_free(arena);

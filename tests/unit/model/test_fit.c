@@ -96,6 +96,40 @@ static void test_curves(void **state)
     }
 }
 
+/* One line where one will do, else two: the truth is the faster of a line for small copies and one for large ones. */
+static void test_two_lines(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    const struct ofl_line one = {2e-5, 8e9}, many = {1e-4, 4e10};
+    for (int two = 0; two < 2; two++) {
+        static struct ofl_copy_sample samples[600];
+        struct ofl_line small, bulk;
+        for (int i = 0; i < 600; i++) {
+            double bytes = pow(10, 4 + 5 * random_number(&seed)), noise = 1 + 0.2 * (random_number(&seed) - 0.5);
+            double seconds = ofl_line_seconds(&one, bytes), large = ofl_line_seconds(&many, bytes);
+            samples[i] = (struct ofl_copy_sample){bytes, noise * (two ? fmin(seconds, large) : seconds)};
+        }
+        samples[7].seconds *= 1000; /* others used the machine */
+        assert_true(ofl_fit_lines(samples, 600, &small, &bulk));
+        assert_true((bulk.rate > 0) == (two == 1));
+        for (double bytes = 1e4; bytes < 1e9; bytes *= 1.3) {
+            double seconds = ofl_line_seconds(&one, bytes), large = ofl_line_seconds(&many, bytes);
+            double truth = two ? fmin(seconds, large) : seconds;
+            double fitted = fmin(ofl_line_seconds(&small, bytes), ofl_line_seconds(&bulk, bytes));
+            assert_case(two, fabs(fitted / truth - 1) < 0.15);
+        }
+    }
+    struct ofl_line small, bulk;
+    const struct ofl_copy_sample absurd[] = {{0, 1}, {1, 0}, {NAN, 1}, {1e300, INFINITY}, {-1, 1}, {1e6, 1e-3}};
+    assert_false(ofl_fit_lines(NULL, 0, &small, &bulk));
+    assert_false(ofl_fit_lines(absurd, 6, &small, &bulk));
+    const struct ofl_copy_sample few[] = {{1e6, 1e-3}, {1e9, 1}};
+    assert_true(ofl_fit_lines(few, 2, &small, &bulk));
+    assert_true(bulk.rate == 0);
+    assert_close(small.rate, 1e9);
+}
+
 static void test_bad_curves(void **state)
 {
     (void)state;
@@ -127,7 +161,7 @@ static void test_bad_curves(void **state)
 }
 
 const struct CMUnitTest fit_tests[] = {
-    cmocka_unit_test(test_quartile), cmocka_unit_test(test_lines),      cmocka_unit_test(test_bad_lines),
-    cmocka_unit_test(test_curves),   cmocka_unit_test(test_bad_curves),
+    cmocka_unit_test(test_quartile), cmocka_unit_test(test_lines),     cmocka_unit_test(test_bad_lines),
+    cmocka_unit_test(test_curves),   cmocka_unit_test(test_two_lines), cmocka_unit_test(test_bad_curves),
 };
 const size_t fit_test_count = sizeof fit_tests / sizeof *fit_tests;

@@ -71,8 +71,8 @@ static struct ofl_array *constant_structures(struct ofl_lower *l, const struct o
 }
 
 /* The elements of a constant as a table in the kernel's text. */
-struct ofl_array *ofl_constant_array(struct ofl_lower *l, const struct ofl_constant *constant,
-                                     struct ofl_value_type type, const char *name, struct ofl_span span)
+struct ofl_array *ofl_lower_constant_array(struct ofl_lower *l, const struct ofl_constant *constant,
+                                           struct ofl_value_type type, const char *name, struct ofl_span span)
 {
     struct ofl_view view = {.type = type, .rank = constant->rank, .contiguous = true};
     struct ofl_text text = {.arena = l->arena};
@@ -176,8 +176,8 @@ struct ofl_array *ofl_lower_array(struct ofl_lower *l, const struct ofl_expr *ex
         ofl_lower_refuse(l, expr->span, "an array of assumed rank");
     }
     if (meaning->value != NULL && meaning->value->rank == meaning->rank) {
-        return ofl_constant_array(l, meaning->value, meaning->type,
-                                  meaning->symbol != NULL ? meaning->symbol->name->text : NULL, expr->span);
+        return ofl_lower_constant_array(l, meaning->value, meaning->type,
+                                        meaning->symbol != NULL ? meaning->symbol->name->text : NULL, expr->span);
     }
     if (meaning->designator || meaning->kind == OFL_MEANS_CONSTANT || meaning->kind == OFL_MEANS_COMPONENT) {
         struct ofl_view view = ofl_lower_view(l, expr);

@@ -318,9 +318,8 @@ struct ofl_view ofl_lower_view(struct ofl_lower *l, const struct ofl_expr *expr)
         break;
     }
     array = ofl_lower_array(l, expr); /* not a variable: its value in memory */
-    view = array->kind == OFL_ARRAY_VIEW && meaning->kind == OFL_MEANS_CONSTANT
-               ? array->view
-               : ofl_materialize(l, array, expr->span);
+    view = array->kind == OFL_ARRAY_VIEW && meaning->kind == OFL_MEANS_CONSTANT ? array->view
+                                                                                : ofl_materialize(l, array, expr->span);
     if (meaning->kind == OFL_MEANS_CONSTANT) {
         constant_bounds(l, meaning->symbol, &view);
     }

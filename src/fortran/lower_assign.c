@@ -14,6 +14,10 @@ void ofl_note_assigned(struct ofl_lower *l, const struct ofl_view *target, struc
     if (root == NULL) {
         return;
     }
+    if (target->component != NULL) {
+        target->component->written = true; /* the variable that has it counts as written: see ofl_components_in */
+        return;
+    }
     if (root->touched != NULL) {
         ofl_set(l, root->touched, ofl_k_integer(l->arena, OFL_K_BOOL, 1));
     }
@@ -191,8 +195,8 @@ void ofl_lower_assignment(struct ofl_lower *l, struct ofl_stmt *stmt)
     }
     struct ofl_view target = ofl_lower_view(l, stmt->as.assign.target);
     const struct ofl_meaning *meaning = ofl_lower_meaning(l, stmt->as.assign.target);
-    if (meaning->allocatable && meaning->rank == 0) {
-        ofl_lower_refuse(l, stmt->span, "an assignment to an allocatable scalar");
+    if (meaning->allocatable && (meaning->rank == 0 || meaning->kind == OFL_MEANS_COMPONENT)) {
+        ofl_lower_refuse(l, stmt->span, "an assignment to the whole of something allocatable");
     }
     if (target.rank > 0) {
         assign_whole(l, stmt, &target);

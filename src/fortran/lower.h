@@ -53,8 +53,8 @@ struct ofl_view {
     unsigned rank;
     unsigned outer; /* the last dimensions that belong to what the component is of: t(:)%v has v's and then t's */
     struct ofl_view_dim dim[OFL_MAX_RANK];
-    const struct ofl_binding *root; /* the variable it is part of, or NULL */
-    bool contiguous;                /* known to be */
+    const struct ofl_binding *root;       /* the variable it is part of, or NULL */
+    bool contiguous;                      /* known to be */
     struct ofl_used_component *component; /* the allocatable or pointer component that its memory belongs to */
 };
 

@@ -171,8 +171,8 @@ static void stop_if(struct ofl_lower *l, struct ofl_k_expr *condition, const str
     struct ofl_k_block *outer = ofl_begin_if(l, condition);
     struct ofl_value value = ofl_constant_text(l, text, strlen(text));
     l->kernel->status = true;
-    ofl_do(l, ofl_k_support(l->arena, OFL_K_VOID, "ofl_thread_stop", ofl_k_integer(l->arena, OFL_K_I4, 2),
-                            ofl_i8(l, 1), value.x, value.length, ofl_k_integer(l->arena, OFL_K_BOOL, 0), NULL));
+    ofl_do(l, ofl_k_support(l->arena, OFL_K_VOID, "ofl_thread_stop", ofl_k_integer(l->arena, OFL_K_I4, 2), ofl_i8(l, 1),
+                            value.x, value.length, ofl_k_integer(l->arena, OFL_K_BOOL, 0), NULL));
     ofl_add_stmt(l, OFL_K_EXIT);
     ofl_end(l, outer);
 }

@@ -349,8 +349,8 @@ static bool is_of_c(const struct ofl_call *call)
 static struct ofl_value call_c(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span)
 {
     struct ofl_value value = {0};
-    if (call->procedure->result == NULL ||
-        !ofl_symbol_type(l->modules, call->procedure->result, &value.type, NULL) || !ofl_is_number(value.type)) {
+    if (call->procedure->result == NULL || !ofl_symbol_type(l->modules, call->procedure->result, &value.type, NULL) ||
+        !ofl_is_number(value.type)) {
         ofl_lower_refuse(l, span, "a call of '%s', whose result is no number,", call->procedure->name->text);
     }
     value.x = ofl_k_support(l->arena, ofl_k_value_of(l, value.type, span), call->procedure->binding, NULL);

@@ -298,8 +298,7 @@ static void find_components(struct ofl_lower *l, const struct ofl_symbol *type, 
             used = used->next;
         }
         if (used != NULL) {
-            struct ofl_k_expr *length =
-                part.type.base == OFL_TYPE_CHARACTER ? ofl_i8(l, part.type.characters) : NULL;
+            struct ofl_k_expr *length = part.type.base == OFL_TYPE_CHARACTER ? ofl_i8(l, part.type.characters) : NULL;
             struct ofl_kernel_component *found = OFL_NEW(l->arena, struct ofl_kernel_component);
             found->offset = base + part.offset;
             found->bytes = ofl_element_bytes(l, part.type, length, span)->integer;
@@ -319,8 +318,7 @@ static void find_components(struct ofl_lower *l, const struct ofl_symbol *type, 
     }
 }
 
-struct ofl_kernel_component *ofl_components_in(struct ofl_lower *l, const struct ofl_symbol *type,
-                                               struct ofl_span span)
+struct ofl_kernel_component *ofl_components_in(struct ofl_lower *l, const struct ofl_symbol *type, struct ofl_span span)
 {
     struct ofl_kernel_component *list = NULL;
     if (l->components != NULL) {

@@ -227,8 +227,7 @@ static struct ofl_view substring_of(struct ofl_lower *l, const struct ofl_expr *
 struct ofl_view ofl_component_view(struct ofl_lower *l, const struct ofl_view *base, const struct ofl_component *part,
                                    struct ofl_span span)
 {
-    struct ofl_view view = {
-        .type = part->type, .root = base->root, .component = base->component, .rank = part->rank};
+    struct ofl_view view = {.type = part->type, .root = base->root, .component = base->component, .rank = part->rank};
     int64_t count = 1;
     view.address = ofl_k_offset(l->arena, base->address, ofl_i8(l, part->offset));
     for (unsigned d = 0; d < part->rank; d++) {
@@ -279,8 +278,7 @@ static struct ofl_view deferred_component(struct ofl_lower *l, const struct ofl_
                          symbol->name->text);
     }
     struct ofl_view view = {.type = part->type, .root = base->root, .rank = part->rank, .contiguous = !pointer};
-    struct ofl_k_expr *place =
-        ofl_keep(l, ofl_k_offset(l->arena, base->address, ofl_i8(l, part->offset)), "p"), *unit;
+    struct ofl_k_expr *place = ofl_keep(l, ofl_k_offset(l->arena, base->address, ofl_i8(l, part->offset)), "p"), *unit;
     view.component = use_component(l, symbol);
     view.length = part->type.base == OFL_TYPE_CHARACTER ? ofl_i8(l, part->type.characters) : NULL;
     view.address = ofl_keep(l, ofl_k_load(l->arena, OFL_K_ADDRESS, place), "p");
@@ -291,14 +289,14 @@ static struct ofl_view deferred_component(struct ofl_lower *l, const struct ofl_
     for (unsigned d = 0; d < view.rank; d++) {
         int64_t at = DIMENSIONS + DIMENSION * (int64_t)d;
         struct ofl_k_expr *lower = ofl_keep(l, word_at(l, place, at + 8), "l");
-        struct ofl_k_expr *extent = ofl_op(
-            l, OFL_K_ADD, ofl_op(l, OFL_K_SUB, word_at(l, place, at + 16), lower), ofl_i8(l, 1));
+        struct ofl_k_expr *extent =
+            ofl_op(l, OFL_K_ADD, ofl_op(l, OFL_K_SUB, word_at(l, place, at + 16), lower), ofl_i8(l, 1));
         struct ofl_k_expr *stride = ofl_op(l, OFL_K_MUL, word_at(l, place, at), unit);
         extent = ofl_keep(l, extent, "n");
         view.dim[d].lower = lower;
         view.dim[d].stride = d == 0 && !pointer ? unit : ofl_keep(l, stride, "s");
-        view.dim[d].extent = ofl_keep(
-            l, ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, extent, ofl_i8(l, 0)), extent, ofl_i8(l, 0)), "n");
+        view.dim[d].extent =
+            ofl_keep(l, ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, extent, ofl_i8(l, 0)), extent, ofl_i8(l, 0)), "n");
     }
     return view;
 }

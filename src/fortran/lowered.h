@@ -42,7 +42,8 @@ struct ofl_kernel_index {
 };
 
 /* An allocatable or pointer component that the kernel reaches, and where it lies in each element of an object: a
- * descriptor of gfortran's, or with rank 0 an address.  The launch names them behind the object (ofl_loops_component). */
+ * descriptor of gfortran's, or with rank 0 an address.  The launch names them behind the object (ofl_loops_component).
+ */
 struct ofl_kernel_component {
     int64_t offset, bytes; /* of an element of the component */
     unsigned rank;

@@ -1,8 +1,8 @@
 /* The memory of allocatable and pointer components; see internal.h.
  *
- * A component is a descriptor of gfortran's in each element of an object (libgfortran.h, the same since gfortran 9).  What it
- * points to becomes a part of the loop's data; the device's copy of the element then points to the device's copy of
- * the part.  The kernel reads bounds and strides from the descriptor. */
+ * A component is a descriptor of gfortran's in each element of an object (libgfortran.h, the same since gfortran 9).
+ * What it points to becomes a part of the loop's data; the device's copy of the element then points to the device's
+ * copy of the part.  The kernel reads bounds and strides from the descriptor. */
 #include "internal.h"
 
 #include <string.h>
@@ -24,8 +24,8 @@ struct descriptor {
 static void add_part(struct ofl_loop *loop, uintptr_t place, int rank, int64_t bytes, bool written)
 {
     struct descriptor descriptor;
-    size_t size = rank == 0 ? sizeof descriptor.base
-                            : offsetof(struct descriptor, dim) + (size_t)rank * sizeof descriptor.dim[0];
+    size_t size =
+        rank == 0 ? sizeof descriptor.base : offsetof(struct descriptor, dim) + (size_t)rank * sizeof descriptor.dim[0];
     memcpy(&descriptor, (const void *)place, size);
     if (descriptor.base == NULL) {
         return;

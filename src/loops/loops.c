@@ -78,7 +78,8 @@ void ofl_loops_index(int64_t *handle, const int64_t *first, const int64_t *last,
 
 static struct ofl_loop_object *add_object(struct ofl_loop *loop)
 {
-    loop->objects = ofl_loop_grow(loop, loop->objects, loop->object_count, &loop->object_capacity, sizeof *loop->objects);
+    loop->objects =
+        ofl_loop_grow(loop, loop->objects, loop->object_count, &loop->object_capacity, sizeof *loop->objects);
     struct ofl_loop_object *object = &loop->objects[loop->object_count++];
     memset(object, 0, sizeof *object);
     return object;
@@ -161,15 +162,16 @@ void ofl_loops_missing(const char *where, const char *name)
 void ofl_loops_scalar(int64_t *handle, const void *value, const int64_t *bytes)
 {
     struct ofl_loop *loop = loop_of(handle);
-    loop->scalars = ofl_loop_grow(loop, loop->scalars, loop->scalar_count, &loop->scalar_capacity, sizeof *loop->scalars);
+    loop->scalars =
+        ofl_loop_grow(loop, loop->scalars, loop->scalar_count, &loop->scalar_capacity, sizeof *loop->scalars);
     memcpy(loop->scalars[loop->scalar_count++].words, value, (size_t)*bytes);
 }
 
 void ofl_loops_reduction(int64_t *handle, const int64_t *object, const int64_t *element_bytes, const int64_t *elements)
 {
     struct ofl_loop *loop = loop_of(handle);
-    loop->reductions =
-        ofl_loop_grow(loop, loop->reductions, loop->reduction_count, &loop->reduction_capacity, sizeof *loop->reductions);
+    loop->reductions = ofl_loop_grow(loop, loop->reductions, loop->reduction_count, &loop->reduction_capacity,
+                                     sizeof *loop->reductions);
     loop->reductions[loop->reduction_count++] = (struct ofl_loop_reduction){
         .object = (size_t)*object, .element_bytes = (size_t)*element_bytes, .elements = *elements};
 }

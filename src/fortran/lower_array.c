@@ -72,7 +72,7 @@ static struct ofl_array *constant_structures(struct ofl_lower *l, const struct o
 
 /* The elements of a constant as a table in the kernel's text. */
 struct ofl_array *ofl_array_constant(struct ofl_lower *l, const struct ofl_constant *constant,
-                                           struct ofl_value_type type, const char *name, struct ofl_span span)
+                                     struct ofl_value_type type, const char *name, struct ofl_span span)
 {
     struct ofl_view view = {.type = type, .rank = constant->rank, .contiguous = true};
     struct ofl_text text = {.arena = l->arena};
@@ -177,7 +177,7 @@ struct ofl_array *ofl_lower_array(struct ofl_lower *l, const struct ofl_expr *ex
     }
     if (meaning->value != NULL && meaning->value->rank == meaning->rank) {
         return ofl_array_constant(l, meaning->value, meaning->type,
-                                        meaning->symbol != NULL ? meaning->symbol->name->text : NULL, expr->span);
+                                  meaning->symbol != NULL ? meaning->symbol->name->text : NULL, expr->span);
     }
     if (meaning->designator || meaning->kind == OFL_MEANS_CONSTANT || meaning->kind == OFL_MEANS_COMPONENT) {
         struct ofl_view view = ofl_lower_view(l, expr);

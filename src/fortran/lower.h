@@ -308,7 +308,7 @@ struct ofl_value ofl_value_as(struct ofl_lower *l, struct ofl_value value, struc
                               struct ofl_span span);
 struct ofl_value ofl_constant_value(struct ofl_lower *l, const struct ofl_constant *constant,
                                     struct ofl_value_type type, struct ofl_span span);
-struct ofl_array *ofl_constant_array(struct ofl_lower *l, const struct ofl_constant *constant,
+struct ofl_array *ofl_array_constant(struct ofl_lower *l, const struct ofl_constant *constant,
                                      struct ofl_value_type type, const char *name, struct ofl_span span);
 struct ofl_value ofl_apply_operation(struct ofl_lower *l, const struct ofl_expr *expr,
                                      const struct ofl_meaning *meaning, struct ofl_value a, struct ofl_value b);

@@ -71,7 +71,7 @@ static struct ofl_array *constant_structures(struct ofl_lower *l, const struct o
 }
 
 /* The elements of a constant as a table in the kernel's text. */
-struct ofl_array *ofl_constant_array(struct ofl_lower *l, const struct ofl_constant *constant,
+struct ofl_array *ofl_array_constant(struct ofl_lower *l, const struct ofl_constant *constant,
                                      struct ofl_value_type type, const char *name, struct ofl_span span)
 {
     struct ofl_view view = {.type = type, .rank = constant->rank, .contiguous = true};
@@ -176,7 +176,7 @@ struct ofl_array *ofl_lower_array(struct ofl_lower *l, const struct ofl_expr *ex
         ofl_lower_refuse(l, expr->span, "an array of assumed rank");
     }
     if (meaning->value != NULL && meaning->value->rank == meaning->rank) {
-        return ofl_constant_array(l, meaning->value, meaning->type,
+        return ofl_array_constant(l, meaning->value, meaning->type,
                                   meaning->symbol != NULL ? meaning->symbol->name->text : NULL, expr->span);
     }
     if (meaning->designator || meaning->kind == OFL_MEANS_CONSTANT || meaning->kind == OFL_MEANS_COMPONENT) {

@@ -99,7 +99,7 @@ static struct ofl_value constant_structure(struct ofl_lower *l, const struct ofl
         struct ofl_view view = ofl_component_view(l, &whole, &part, span);
         const struct ofl_constant *element = constant->elements[i];
         struct ofl_array *value = element->rank > 0
-                                      ? ofl_constant_array(l, element, part.type, NULL, span)
+                                      ? ofl_array_constant(l, element, part.type, NULL, span)
                                       : ofl_array_of_value(l, ofl_constant_value(l, element, part.type, span));
         ofl_assign_array(l, &view, value, span);
     }

@@ -106,10 +106,10 @@ static void reduction_step(struct ofl_lower *l, struct reduction *reduction, str
     struct ofl_k_block *outer;
     switch (reduction->id) {
     case OFL_INTRINSIC_SUM:
-        ofl_set(l, reduction->result, ofl_op(l, OFL_K_ADD, result, x));
+        ofl_set(l, reduction->result, ofl_op(l, OFL_K_ADD, x, result));
         break;
     case OFL_INTRINSIC_PRODUCT:
-        ofl_set(l, reduction->result, ofl_op(l, OFL_K_MUL, result, x));
+        ofl_set(l, reduction->result, ofl_op(l, OFL_K_MUL, x, result));
         break;
     case OFL_INTRINSIC_ANY:
     case OFL_INTRINSIC_ALL:

@@ -181,8 +181,8 @@ struct ofl_lower {
 /* ---- Refusing (lower.c) ---- */
 
 /* "not yet implemented: ... in a loop on the device".  Does not return. */
-_Noreturn void ofl_lower_refuse(struct ofl_lower *l, struct ofl_span span, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void ofl_lower_refuse(struct ofl_lower *l, struct ofl_span span, const char *format, ...)
+    __attribute__((noreturn, format(printf, 3, 4)));
 
 /* The meaning of an expression; one that is unknown is reported, and the loop given up. */
 const struct ofl_meaning *ofl_lower_meaning(struct ofl_lower *l, const struct ofl_expr *expr);

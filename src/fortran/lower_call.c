@@ -444,6 +444,9 @@ static void call_elementally(struct ofl_lower *l, const struct ofl_call *call, s
         }
         shape = args[i]->rank > 0 && shape == NULL ? args[i] : shape;
     }
+    if (shape == NULL) {
+        ofl_lower_refuse(l, span, "an elemental call without an array");
+    }
     struct ofl_element_loops loops = ofl_begin_elements(l, shape->rank, shape->extent);
     struct calling calling = pass_elements(l, call, args, loops.subscript, span);
     ofl_do(l, call_expr(l, &calling, NULL));

@@ -80,7 +80,7 @@ static void print_real(struct printer *printer, enum ofl_k_type type, double val
         snprintf(shorter, sizeof shorter, "%.*g", digits, value);
         sscanf(shorter, "%lf", &back);
         if (type == OFL_K_R8 ? back == value : (float)back == (float)value) {
-            strcpy(decimal, shorter);
+            memcpy(decimal, shorter, strlen(shorter) + 1);
             break;
         }
     }

@@ -426,7 +426,7 @@ static bool finish(struct ofl_lower *l, const struct control *control, struct of
     for (struct ofl_k_function *function = l->functions; function != NULL; function = function->next) {
         all++;
     }
-    struct ofl_k_function **functions = ofl_arena_alloc(l->arena, (all + 4) * sizeof *functions);
+    struct ofl_k_function **functions = ofl_arena_alloc(l->arena, (all + 4) * sizeof(struct ofl_k_function *));
     all = 0;
     for (struct ofl_k_function *function = l->functions; function != NULL; function = function->next) {
         functions[all++] = function;

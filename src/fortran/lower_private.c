@@ -261,7 +261,9 @@ static bool *save(struct flow *flow)
 /* Variables met first after `state` was saved are not defined in it. */
 static void restore(struct flow *flow, const bool *state, unsigned count)
 {
-    memset(flow->defined, 0, flow->count);
+    if (flow->count > 0) {
+        memset(flow->defined, 0, flow->count);
+    }
     if (count > 0) {
         memcpy(flow->defined, state, count);
     }
@@ -375,7 +377,7 @@ static void walk_stmt(struct flow *flow, struct ofl_stmt *stmt)
 {
     struct ofl_scope *scope = flow->scope;
     flow->scope = ofl_scope_of(stmt, flow->l->unit);
-    if (stmt->label.value != 0) { /* where a jump may lead to */
+    if (stmt->label.value != 0 && flow->count > 0) { /* where a jump may lead to */
         memset(flow->defined, 0, flow->count);
     }
     switch (stmt->kind) {

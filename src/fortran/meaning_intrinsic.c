@@ -328,7 +328,8 @@ static const struct ofl_meaning *with_kind(const struct result *result, struct o
 static struct ofl_value_type promoted(const struct result *result)
 {
     struct ofl_value_type type = type_at(result, 0);
-    bool typeless = argument(result, 0) != NULL && argument(result, 0)->kind == OFL_MEANS_TYPELESS;
+    const struct ofl_meaning *leading = argument(result, 0);
+    bool typeless = leading != NULL && leading->kind == OFL_MEANS_TYPELESS;
     for (unsigned i = 1; i < result->call->arg_count; i++) {
         const struct ofl_meaning *other = argument(result, i);
         if (other == NULL || other->kind == OFL_MEANS_TYPELESS ||

@@ -168,11 +168,7 @@ static void print_expr(struct printer *printer, const struct ofl_k_expr *expr)
         print_expr(printer, expr->operand[0]);
         break;
     case OFL_K_CONVERT:
-        if (expr->operand[0]->type == OFL_K_BOOL) {
-            ofl_text_print(printer->out, "((%s) ", ofl_k_type_text(expr->type));
-            print_expr(printer, expr->operand[0]);
-            add(printer, ")");
-        } else if (expr->type == OFL_K_BOOL) {
+        if (expr->type == OFL_K_BOOL && expr->operand[0]->type != OFL_K_BOOL) {
             add(printer, "(");
             print_expr(printer, expr->operand[0]);
             add(printer, " != 0)");

@@ -6,6 +6,7 @@
  * runs the body as a block that `cycle` leaves, and writes back what is to go back. */
 #include "fortran/lower.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static void set_indices(struct ofl_lower *l, const struct control *control, stru
         }
         struct ofl_k_expr *value = ofl_op(l, OFL_K_ADD, ofl_get(l, control->first[d]),
                                           ofl_op(l, OFL_K_MUL, number, ofl_get(l, control->step[d])));
+        assert(control->index[d] != NULL); /* made with the kernel's indices */
         ofl_set(l, control->index[d], ofl_to(l, control->index[d]->type, value));
     }
 }

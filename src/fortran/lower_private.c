@@ -337,7 +337,9 @@ static void walk_loop(struct flow *flow, const struct ofl_stmt *stmt)
             is_invariant(flow, index->lower) && is_invariant(flow, index->upper) && is_invariant(flow, index->step);
         struct ofl_usage *usage = usage_of(flow, ofl_scope_find(loop->scope, index->ident.name));
         set_varies(flow, usage, !same);
-        flow->defined[usage->number] = true;
+        if (usage->number < flow->count) {
+            flow->defined[usage->number] = true;
+        }
     }
     flow->scope = loop->scope != NULL ? loop->scope : scope;
     if (loop->form == OFL_LOOP_COUNT) {

@@ -116,7 +116,10 @@ static int64_t storage_bits(struct ofl_value_type type)
 
 static ofl_integer wrap(ofl_integer value, int kind)
 {
-    unsigned shift = kind < 16 ? 128 - 8 * (unsigned)kind : 0;
+    if (kind <= 0 || kind >= 16) {
+        return value;
+    }
+    unsigned shift = 128 - 8 * (unsigned)kind;
     return (ofl_integer)((unsigned __int128)value << shift) >> shift;
 }
 

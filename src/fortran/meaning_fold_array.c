@@ -105,10 +105,12 @@ const struct ofl_constant *ofl_value_text_function(struct ofl_modules *modules, 
     case OFL_INTRINSIC_ADJUSTR:
         return adjust(modules, a, id == OFL_INTRINSIC_ADJUSTL);
     case OFL_INTRINSIC_INDEX:
-        return ofl_value_integer(modules, type.kind, index_of(a, b, back));
+        return a == NULL || b == NULL ? NULL : ofl_value_integer(modules, type.kind, index_of(a, b, back));
     case OFL_INTRINSIC_SCAN:
     case OFL_INTRINSIC_VERIFY:
-        return ofl_value_integer(modules, type.kind, scan(a, b, back, id == OFL_INTRINSIC_SCAN));
+        return a == NULL || b == NULL
+                   ? NULL
+                   : ofl_value_integer(modules, type.kind, scan(a, b, back, id == OFL_INTRINSIC_SCAN));
     case OFL_INTRINSIC_LGE:
         return ofl_value_logical(modules, type.kind, ofl_text_compare(a, b) >= 0);
     case OFL_INTRINSIC_LGT:

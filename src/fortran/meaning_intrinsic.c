@@ -379,6 +379,7 @@ static const struct ofl_meaning *mold(const struct result *result, struct ofl_va
 }
 
 /* NULL, or the reason why the type cannot be told. */
+// NOLINTNEXTLINE(readability-function-size): a flat switch
 static const struct ofl_meaning *type_of(const struct result *result, struct ofl_value_type *type)
 {
     struct ofl_modules *modules = result->modules;

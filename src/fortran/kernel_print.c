@@ -121,7 +121,10 @@ static void print_operation(struct printer *printer, const struct ofl_k_expr *ex
         static const char *const names[] = {
             [OFL_K_NEG] = "neg", [OFL_K_ADD] = "add", [OFL_K_SUB] = "sub", [OFL_K_MUL] = "mul",
             [OFL_K_DIV] = "div", [OFL_K_EQ] = "eq",   [OFL_K_NE] = "ne"};
-        ofl_text_print(printer->out, "ofl_%s_%s(", names[expr->op], ofl_k_suffix(expr->operand[0]->type));
+        /* What the validator refuses is printed in its message. */
+        bool known = (size_t)expr->op < sizeof names / sizeof *names && names[expr->op] != NULL;
+        ofl_text_print(printer->out, "ofl_%s_%s(", known ? names[expr->op] : "unknown",
+                       ofl_k_suffix(expr->operand[0]->type));
         print_expr(printer, expr->operand[0]);
         if (expr->operand[1] != NULL) {
             add(printer, ", ");

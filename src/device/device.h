@@ -49,6 +49,28 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call);
  * One call at a time; others wait; OFL_NESTED from a signal handler inside a call of the same thread. */
 enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_times *times);
 
+/* Of the operands that a call reads, bytes. */
+struct ofl_device_residency {
+    double resident; /* on the device since an earlier call, probably unchanged */
+    double repeated; /* not there, but unchanged between calls: a copy would serve later calls too */
+    double credit;   /* seconds that were missed because it was not there */
+};
+
+/* What is known without looking at all of it; all zeros where nothing is kept. */
+void ofl_device_residency(const struct ofl_call *call, struct ofl_device_residency *out);
+
+/* The CPU has done the call; with its repeated operands on the device the device would have saved `seconds`. */
+void ofl_device_residency_missed(const struct ofl_call *call, double seconds);
+
+struct ofl_residency_counts {
+    bool works;                       /* wanted, and the kernel can prove that memory is unchanged */
+    uint64_t kept, uses;              /* copies made to stay; uses of such copies */
+    uint64_t bytes_spared, bytes_now; /* not copied in; on the device now */
+};
+
+/* Of this process so far. */
+void ofl_device_residency_counts(struct ofl_residency_counts *out);
+
 /* Whether two rectangles of memory share a byte.  Exact where both have the same leading dimension (rows
  * of one array that interleave are disjoint) and where one is contiguous; else true when their
  * address ranges meet.  Triangles count as their rectangles. */

@@ -14,6 +14,7 @@
 #include "device/descriptors.h"
 #include "device/lapack.h"
 #include "device/pool.h"
+#include "device/resident.h"
 #include "device/scratch.h"
 #include "device/stack.h"
 #include "device/tiles.h"
@@ -38,6 +39,7 @@ struct plan {
     struct ofl_call call; /* on device buffers */
     bool read[OFL_MAX_OPERANDS], written[OFL_MAX_OPERANDS], staged[OFL_MAX_OPERANDS];
     int copy_of[OFL_MAX_OPERANDS]; /* an earlier operand with the same content, or -1 */
+    struct ofl_grip grip[OFL_MAX_OPERANDS]; /* copies that stay on the device */
     size_t device_offset[OFL_MAX_OPERANDS], host_offset[OFL_MAX_OPERANDS];
     size_t device_bytes, host_bytes; /* in all */
     size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
@@ -106,10 +108,9 @@ static bool same_input(const struct ofl_buffer *a, const struct ofl_buffer *b)
            a->columns == b->columns && a->ld == b->ld && a->element_size == b->element_size && a->region == b->region;
 }
 
-static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
+static void plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 {
     const struct ofl_buffer *operand = &call->operand[i];
-    size_t bytes;
     plan->written[i] = operand->access != OFL_READ;
     plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
                     (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
@@ -124,12 +125,34 @@ static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
     for (int j = 0; j < i && plan->copy_of[i] < 0; j++) {
         if (same_input(operand, &call->operand[j])) {
             plan->copy_of[i] = j;
-            plan->device_offset[i] = plan->device_offset[j];
         }
     }
-    return plan->copy_of[i] >= 0 || (operand_bytes(&plan->call.operand[i], &bytes) &&
-                                     reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
-                                     (!plan->staged[i] || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
+}
+
+/* Room for an operand, unless it is there already. */
+static bool reserve_operand(int i, struct plan *plan)
+{
+    size_t bytes;
+    return plan->copy_of[i] >= 0 ||
+           (operand_bytes(&plan->call.operand[i], &bytes) &&
+            (plan->grip[i].copy != NULL || reserve(bytes, &plan->device_bytes, &plan->device_offset[i])) &&
+            (!plan->staged[i] || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
+}
+
+/* Where everything lies. */
+static enum ofl_reason reserve_all(const struct ofl_call *call, struct plan *plan)
+{
+    size_t info_bytes = is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
+    bool fits = true;
+    plan->device_bytes = plan->host_bytes = 0;
+    for (int i = 0; i < call->operands && fits; i++) {
+        fits = reserve_operand(i, plan);
+    }
+    fits = fits && reserve(plan->work_bytes, &plan->device_bytes, &plan->work_offset) &&
+           reserve(plan->host_work_bytes, &plan->host_bytes, &plan->host_work_offset) &&
+           reserve(info_bytes, &plan->device_bytes, &plan->info_offset) &&
+           reserve(info_bytes, &plan->host_bytes, &plan->host_info_offset);
+    return fits ? OFL_OK : OFL_TOO_LARGE;
 }
 
 static enum ofl_reason make_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
@@ -140,28 +163,14 @@ static enum ofl_reason make_plan(const struct ofl_started *started, const struct
     }
     plan->call = *call;
     for (int i = 0; i < call->operands; i++) {
-        if (!plan_operand(call, i, plan)) {
-            return OFL_TOO_LARGE;
-        }
+        plan_operand(call, i, plan);
     }
     enum ofl_reason reason = started->backend->operation_supports(started->device, &plan->call);
     if (reason == OFL_OK) {
         reason = started->backend->operation_workspace(started->device, &plan->call, &plan->work_bytes,
                                                        &plan->host_work_bytes);
     }
-    if (reason != OFL_OK) {
-        return reason;
-    }
-    if (!reserve(plan->work_bytes, &plan->device_bytes, &plan->work_offset) ||
-        !reserve(plan->host_work_bytes, &plan->host_bytes, &plan->host_work_offset)) {
-        return OFL_TOO_LARGE;
-    }
-    size_t info_bytes = is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
-    if (!reserve(info_bytes, &plan->device_bytes, &plan->info_offset) ||
-        !reserve(info_bytes, &plan->host_bytes, &plan->host_info_offset)) {
-        return OFL_TOO_LARGE;
-    }
-    return OFL_OK;
+    return reason == OFL_OK ? reserve_all(call, plan) : reason;
 }
 
 static void *device_at(size_t offset)
@@ -177,6 +186,9 @@ static void *host_at(size_t offset)
 static enum ofl_reason get_memory(const struct ofl_started *started, const struct plan *plan)
 {
     enum ofl_reason reason = ofl_scratch_device(&scratch, started, plan->device_bytes);
+    while (reason == OFL_DEVICE_MEMORY && ofl_resident_evict(started)) {
+        reason = ofl_scratch_device(&scratch, started, plan->device_bytes);
+    }
     if (reason == OFL_OK && plan->host_bytes > 0) {
         reason = ofl_scratch_host(&scratch, started, plan->host_bytes);
     }
@@ -249,7 +261,10 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
     *layout = (struct ofl_layout){.call = call, .device = &plan->call};
     plan->call.info = is_lapack(call) ? device_at(plan->info_offset) : NULL;
     for (int i = 0; i < call->operands; i++) {
-        plan->call.operand[i].address = device_at(plan->device_offset[i]);
+        int same = plan->copy_of[i] >= 0 ? plan->copy_of[i] : i;
+        const struct ofl_grip *grip = &plan->grip[same];
+        plan->call.operand[i].address = grip->copy != NULL ? grip->device : device_at(plan->device_offset[same]);
+        layout->only[i] = grip->copy != NULL && grip->current ? &grip->changed : NULL;
         layout->read[i] = plan->read[i];
         layout->written[i] = plan->written[i];
         layout->copy_of[i] = plan->copy_of[i];
@@ -432,6 +447,24 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     return reason;
 }
 
+/* Looks for operands that are on the device already, or will stay there.  Results of LAPACK are not among them. */
+static void take_copies(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
+{
+    for (int i = 0; i < call->operands; i++) {
+        if (plan->copy_of[i] < 0 && !(is_lapack(call) && plan->written[i])) {
+            ofl_resident_take(started, &call->operand[i], plan->read[i], plan->written[i], &plan->grip[i]);
+        }
+    }
+}
+
+static void leave_copies(const struct ofl_started *started, const struct ofl_call *call, bool success,
+                         struct plan *plan)
+{
+    for (int i = 0; i < call->operands; i++) {
+        ofl_resident_leave(started, &call->operand[i], plan->written[i], success, &plan->grip[i]);
+    }
+}
+
 /* One call, on whatever thread has the stack for it. */
 struct job {
     const struct ofl_call *call;
@@ -451,7 +484,12 @@ static void job_errand(void *argument)
         job->reason = ofl_lapack_check_input(job->call);
     }
     if (job->reason == OFL_OK) {
-        job->reason = run_plan(started, job->call, &plan, job->times);
+        take_copies(started, job->call, &plan);
+        job->reason = reserve_all(job->call, &plan);
+        if (job->reason == OFL_OK) {
+            job->reason = run_plan(started, job->call, &plan, job->times);
+        }
+        leave_copies(started, job->call, job->reason == OFL_OK, &plan);
     }
     if (job->reason == OFL_DEVICE_LOST) {
         ofl_device_lost();
@@ -569,11 +607,12 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 
 uint64_t ofl_execute_cached_bytes(void)
 {
-    return atomic_load_explicit(&cached_bytes, memory_order_relaxed);
+    return atomic_load_explicit(&cached_bytes, memory_order_relaxed) + ofl_resident_bytes();
 }
 
 void ofl_execute_after_fork(void)
 {
     turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     ofl_pool_after_fork();
+    ofl_resident_after_fork();
 }

@@ -84,6 +84,26 @@ static size_t part_bytes(const struct ofl_part *part, size_t piece_bytes)
     return part->locked && part->host.region == OFL_GENERAL ? (size_t)INT64_MAX : piece_bytes;
 }
 
+static struct ofl_cut cut_part(const struct ofl_part *part, size_t bytes)
+{
+    return part->only != NULL ? (struct ofl_cut){.count = part->only->count} : ofl_cut_buffer(&part->host, bytes);
+}
+
+static struct ofl_piece piece_of(const struct ofl_part *part, const struct ofl_cut *cut, int64_t index)
+{
+    return part->only != NULL ? part->only->piece[index] : ofl_piece_at(&part->host, cut, index);
+}
+
+/* What has to be copied of a part; triangles count as their rectangles. */
+static double bytes_of_part(const struct ofl_part *part)
+{
+    double bytes = 0;
+    for (int64_t i = 0; part->only != NULL && i < part->only->count; i++) {
+        bytes += (double)ofl_piece_bytes(&part->host, &part->only->piece[i]);
+    }
+    return part->only != NULL ? bytes : rectangle_bytes(&part->host);
+}
+
 static void tell(struct run *run)
 {
     atomic_fetch_add_explicit(&run->changes, 1, memory_order_release);
@@ -106,9 +126,9 @@ static bool take(const struct run *run, struct cursor *at, bool in, int limit, s
         const struct ofl_step *step = &run->pipeline->step[at->step];
         for (; at->part < (in ? step->ins : step->outs); at->part++, at->piece = 0) {
             const struct ofl_part *part = in ? &step->in[at->part] : &step->out[at->part];
-            struct ofl_cut cut = ofl_cut_buffer(&part->host, run->piece_bytes);
+            struct ofl_cut cut = cut_part(part, run->piece_bytes);
             if (at->piece < cut.count && (in || !part->locked)) {
-                *errand = (struct errand){part, ofl_piece_at(&part->host, &cut, at->piece++), at->step};
+                *errand = (struct errand){part, piece_of(part, &cut, at->piece++), at->step};
                 return true;
             }
         }
@@ -461,9 +481,9 @@ static void take_part(void *argument, int participant)
 
 static int64_t count_pieces(const struct ofl_part *part, size_t piece_bytes, uint64_t *bytes)
 {
-    struct ofl_cut cut = ofl_cut_buffer(&part->host, part_bytes(part, piece_bytes));
+    struct ofl_cut cut = cut_part(part, part_bytes(part, piece_bytes));
     for (int64_t at = 0; at < cut.count; at++) {
-        struct ofl_piece piece = ofl_piece_at(&part->host, &cut, at);
+        struct ofl_piece piece = piece_of(part, &cut, at);
         *bytes += ofl_piece_bytes(&part->host, &piece);
     }
     return cut.count;
@@ -493,10 +513,10 @@ static size_t bytes_of(const struct ofl_pipeline *pipeline)
     for (int i = 0; i < pipeline->steps; i++) {
         const struct ofl_step *step = &pipeline->step[i];
         for (int j = 0; j < step->ins; j++) {
-            bytes += rectangle_bytes(&step->in[j].host);
+            bytes += bytes_of_part(&step->in[j]);
         }
         for (int j = 0; j < step->outs; j++) {
-            bytes += step->out[j].locked ? 0 : rectangle_bytes(&step->out[j].host);
+            bytes += step->out[j].locked ? 0 : bytes_of_part(&step->out[j]);
         }
     }
     return bytes < 1e18 ? (size_t)bytes : (size_t)1e18;

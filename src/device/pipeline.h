@@ -2,6 +2,7 @@
 #ifndef OFL_DEVICE_PIPELINE_H
 #define OFL_DEVICE_PIPELINE_H
 #include "device/internal.h"
+#include "device/pieces.h"
 
 #include <stddef.h>
 
@@ -13,6 +14,7 @@ struct ofl_part {
     void *device;
     int64_t device_ld;
     bool locked; /* the host side is page-locked and compact: a device copies to it at full speed */
+    const struct ofl_selection *only; /* of its view, these pieces; NULL: all of it */
 };
 
 /* Copies in, then operations, then copies out.  Steps compute in order; the copies of a step overlap with the

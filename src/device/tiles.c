@@ -61,7 +61,8 @@ static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int o
                    struct range columns, enum ofl_region region)
 {
     const struct ofl_buffer *device = &layout->device->operand[operand];
-    if (!layout->read[operand] || layout->copy_of[operand] >= 0 || length(rows) < 1 || length(columns) < 1) {
+    if (!layout->read[operand] || layout->copy_of[operand] >= 0 || layout->only[operand] != NULL || length(rows) < 1 ||
+        length(columns) < 1) {
         return;
     }
     struct ofl_part *part = &step->in[step->ins++];
@@ -70,6 +71,23 @@ static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int o
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = false;
+    part->only = NULL;
+}
+
+/* Adds to the first step what has to be copied of operands that are on the device. */
+static void add_selected(const struct ofl_layout *layout, struct ofl_step *step)
+{
+    for (int i = 0; i < layout->call->operands; i++) {
+        const struct ofl_selection *only = layout->only[i];
+        if (layout->read[i] && layout->copy_of[i] < 0 && only != NULL && only->count > 0) {
+            struct ofl_part *part = &step->in[step->ins++];
+            part->host = only->view;
+            part->device = layout->device->operand[i].address;
+            part->device_ld = only->view.columns == 1 ? only->view.rows : layout->device->operand[i].ld;
+            part->locked = false;
+            part->only = only;
+        }
+    }
 }
 
 static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int operand, struct range rows,
@@ -85,6 +103,7 @@ static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int 
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = layout->locked[operand];
+    part->only = NULL;
 }
 
 static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, int operand)
@@ -103,6 +122,7 @@ void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step)
             add_out(layout, step, i, all_rows(host), all_columns(host), host->region);
         }
     }
+    add_selected(layout, step);
     step->calls = 1;
     step->call[0] = *layout->device;
 }
@@ -286,7 +306,7 @@ static double bytes_to_move(const struct ofl_layout *layout)
     double bytes = 0;
     for (int i = 0; i < layout->call->operands; i++) {
         const struct ofl_buffer *host = &layout->call->operand[i];
-        int times = (layout->read[i] && layout->copy_of[i] < 0) + layout->written[i];
+        int times = (layout->read[i] && layout->copy_of[i] < 0 && layout->only[i] == NULL) + layout->written[i];
         bytes += times * (double)host->rows * (double)host->columns * (double)host->element_size;
     }
     return bytes;
@@ -328,6 +348,9 @@ int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
             update_step(layout, panel, &steps[i]);
         } else {
             panel_step(layout, &division, panel, i == 0, &steps[i]);
+        }
+        if (i == 0) {
+            add_selected(layout, &steps[i]);
         }
     }
     return count;

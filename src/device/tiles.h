@@ -8,6 +8,8 @@ struct ofl_layout {
     const struct ofl_call *call;   /* in host memory */
     const struct ofl_call *device; /* on compact device buffers */
     bool read[OFL_MAX_OPERANDS], written[OFL_MAX_OPERANDS];
+    /* Of an operand that is on the device already, what has to be copied all the same; NULL: it is not there. */
+    const struct ofl_selection *only[OFL_MAX_OPERANDS];
     int copy_of[OFL_MAX_OPERANDS];              /* an earlier operand with the same content and device copy, or -1 */
     struct ofl_buffer target[OFL_MAX_OPERANDS]; /* where a written operand's result goes: its own place, or staging */
     bool locked[OFL_MAX_OPERANDS];              /* the target is page-locked staging */

@@ -37,6 +37,7 @@ static struct subject subjects[area_count];
 static _Atomic uint64_t calls;
 static _Atomic bool stop;
 static atomic_int wrong;
+static bool mostly_unchanged; /* where only what repeats is kept */
 
 /* ---- the thread that writes beside the operand ---- */
 
@@ -234,13 +235,15 @@ static bool play(struct random *random, const char **route)
     struct area *area = &subject->area;
     /* Mostly the first layout: repetition is what is looked for. */
     const struct layout *layout = &subject->layout[draw(random, 4) > 0 ? 0 : draw(random, layout_count)];
-    change(area, random, route);
+    if (!mostly_unchanged || draw(random, 25) == 0) {
+        change(area, random, route);
+    }
     double *memory = (double *)(void *)area->memory;
     bool watched = draw(random, 8) == 0;
     if (watched) {
         set_beside(subject, layout);
     }
-    bool good = draw(random, 5) > 0
+    bool good = draw(random, mostly_unchanged ? 25 : 5) > 0
                     ? read_operand(memory, layout, draw(random, 2) == 0)
                     : write_operand(memory, area->bytes / sizeof(double), layout, (double)draw(random, 2), random);
     if (watched) {
@@ -274,6 +277,7 @@ int main(int argc, char **argv)
     pthread_t threads[callers + 1];
     setenv("GPU_OFFLOAD_DEVICE", option(argc, argv, "--device", "host"), 1);
     setenv("GPU_OFFLOAD_RESIDENCY", option(argc, argv, "--residency", "always"), 1);
+    mostly_unchanged = strcmp(option(argc, argv, "--residency", "always"), "auto") == 0;
     setenv("GPU_OFFLOAD_SMALL_PIECES", "1", 1); /* small operands count, and are cut */
     for (int i = 0; i < area_count; i++) {
         make_subject(&subjects[i], (enum kind)(i < 9 ? KIND_PRIVATE : i % KIND_COUNT), &random);

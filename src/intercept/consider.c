@@ -76,6 +76,16 @@ static void describe_situation(struct ofl_situation *situation, enum ofl_reason 
     }
 }
 
+/* What is on the device already, and what would be worth having there. */
+static void describe_residency(struct ofl_visit *visit)
+{
+    struct ofl_device_residency residency;
+    ofl_device_residency(&visit->call, &residency);
+    visit->work.bytes_resident = residency.resident;
+    visit->work.bytes_repeated = residency.repeated;
+    visit->work.credit = residency.credit;
+}
+
 static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings *settings)
 {
     enum ofl_reason state = ofl_device_state();
@@ -91,6 +101,7 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
         if (visit->work.flops < OFL_FLOOR_FLOPS) {
             return OFL_BELOW_FLOOR; /* it came before the floor was set */
         }
+        describe_residency(visit);
         describe_situation(&situation, state);
         visit->decided = true;
         enum ofl_reason reason =
@@ -175,6 +186,9 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
         ofl_tracing_end(visit, visit->started, finished, NULL);
         if (visit->decided) {
             ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, finished - visit->started);
+            if (visit->reason == OFL_SLOWER || visit->reason == OFL_PROBE) {
+                ofl_device_residency_missed(&visit->call, visit->prediction.residency_saving);
+            }
         }
     }
     if (visit->reason == OFL_BELOW_FLOOR) {

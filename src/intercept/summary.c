@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Set by `gpu-offload run`, which becomes the program by exec. */
@@ -115,6 +116,24 @@ static void print_line(const char *format, ...)
     ofl_message_text(line);
 }
 
+static void print_residency(void)
+{
+    struct ofl_residency_counts counts;
+    if (ofl_device_state() != OFL_OK) {
+        return;
+    }
+    ofl_device_residency_counts(&counts);
+    if (counts.works) {
+        print_line("  residency: %" PRIu64 " operands stayed on the device and were used %" PRIu64
+                   " times; %.3f GB were not copied again\n",
+                   counts.kept, counts.uses, 1e-9 * (double)counts.bytes_spared);
+    } else {
+        print_line("  residency: %s\n", strcmp(ofl_settings()->residency, "off") == 0
+                                            ? "off"
+                                            : "none, this kernel cannot tell what was written (Linux 6.7 can)");
+    }
+}
+
 static void print_table(const struct sums *sums)
 {
     const char *device = ofl_device_name();
@@ -141,6 +160,7 @@ static void print_table(const struct sums *sums)
                        ofl_reason_text((enum ofl_reason)reason));
         }
     }
+    print_residency();
     if (ofl_device_explanation()[0] != '\0') {
         print_line("  device: %.200s\n", ofl_device_explanation());
     }

@@ -6,11 +6,13 @@
  * copies, which cannot fail.  An output that is only written goes straight to its
  * place: after a failure the CPU computes all of it.  LAPACK's results are all staged
  * and looked at first (lapack.c).  After a failure the streams are drained, so that
- * nothing arrives later.
+ * nothing arrives later.  Calls that take more device memory than they may go to beyond.c, or stay on the CPU.
  *
  * One call runs at a time; `turn` guards everything that is static here. */
 #include "device/internal.h"
 #include "base/clock.h"
+#include "base/settings.h"
+#include "device/beyond.h"
 #include "device/descriptors.h"
 #include "device/lapack.h"
 #include "device/pool.h"
@@ -44,6 +46,8 @@ struct plan {
     size_t device_bytes, host_bytes; /* in all */
     size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
     size_t info_offset, host_info_offset; /* LAPACK's: OFL_INFO_WORDS words */
+    bool looks[OFL_MAX_OPERANDS];         /* whether there is a sight of the operand */
+    struct ofl_sight sight[OFL_MAX_OPERANDS];
 };
 
 /* Scalars that are real whatever the precision, by the words of operations.def. */
@@ -274,6 +278,8 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
             layout->target[i].ld = call->operand[i].rows;
             layout->locked[i] = scratch.host_is_locked;
         }
+        plan->looks[i] = is_lapack(call) && ofl_lapack_sight(call, i, &plan->sight[i]);
+        layout->sight[i] = plan->looks[i] ? &plan->sight[i] : NULL;
     }
 }
 
@@ -330,14 +336,16 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
     return reason == OFL_OK && is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
 }
 
-/* Waits until nothing is under way. */
-static enum ofl_reason drain(const struct ofl_started *started, bool cut)
+enum ofl_reason ofl_drain(const struct ofl_started *started, bool copies)
 {
     struct ofl_stream *const streams[] = {started->stream, started->in_stream, started->out_stream};
     enum ofl_reason first = OFL_OK;
-    for (int i = 0; i < (cut ? 3 : 1); i++) {
+    for (int i = 0; i < (copies ? 3 : 1); i++) {
         enum ofl_reason reason = started->backend->stream_wait(started->device, streams[i]);
         first = first == OFL_OK ? reason : first;
+    }
+    if (first != OFL_OK) {
+        ofl_device_lost();
     }
     return first;
 }
@@ -362,6 +370,9 @@ static enum ofl_reason check_results(const struct ofl_call *call, const struct p
     const void *factor = host_at(plan->host_offset[0]);
     const int64_t *pivots;
     bool good = find_pivots(call, plan, &pivots);
+    for (int i = 0; i < call->operands; i++) {
+        good = good && (!plan->looks[i] || ofl_sight_is_good(&plan->sight[i]));
+    }
     *info = words[OFL_INFO_LAPACK];
     for (int i = OFL_INFO_OTHERS; i < OFL_INFO_WORDS; i++) {
         good = good && words[i] == 0;
@@ -426,10 +437,7 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     double begin = ofl_clock();
     reason = run_steps(started, call, plan, times, &cut);
     /* Also after a failure: what is under way must not arrive later. */
-    enum ofl_reason drained = drain(started, cut);
-    if (drained != OFL_OK) {
-        ofl_device_lost(); /* nobody knows what the streams still do */
-    }
+    enum ofl_reason drained = ofl_drain(started, cut);
     if (reason == OFL_OK) {
         reason = drained;
     }
@@ -447,11 +455,14 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     return reason;
 }
 
-/* Looks for operands that are on the device already, or will stay there.  Results of LAPACK are not among them. */
+/* Looks for operands that are on the device already, or will stay there.  Not among them are results of LAPACK, and
+ * what has to be looked at while it is copied. */
 static void take_copies(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
 {
+    struct ofl_sight sight;
     for (int i = 0; i < call->operands; i++) {
-        if (plan->copy_of[i] < 0 && !(is_lapack(call) && plan->written[i])) {
+        bool excluded = is_lapack(call) && (plan->written[i] || ofl_lapack_sight(call, i, &sight));
+        if (plan->copy_of[i] < 0 && !excluded) {
             ofl_resident_take(started, &call->operand[i], plan->read[i], plan->written[i], &plan->grip[i]);
         }
     }
@@ -463,6 +474,49 @@ static void leave_copies(const struct ofl_started *started, const struct ofl_cal
     for (int i = 0; i < call->operands; i++) {
         ofl_resident_leave(started, &call->operand[i], plan->written[i], success, &plan->grip[i]);
     }
+}
+
+/* The device memory that a call may take. */
+static size_t memory_limit(const struct ofl_started *started)
+{
+    uint64_t limit = (uint64_t)ofl_settings()->device_memory, there = started->properties.memory_bytes;
+    return (size_t)(limit > 0 && limit < there ? limit : there);
+}
+
+/* A call that takes more than that. */
+static enum ofl_reason run_beyond(const struct ofl_started *started, const struct ofl_call *call,
+                                  struct ofl_device_times *times)
+{
+    struct ofl_device_load load;
+    struct ofl_beyond beyond = {
+        .started = started, .call = call, .scratch = &scratch, .step = steps, .limit = memory_limit(started)};
+    if (!ofl_beyond_can(call->operation)) {
+        return OFL_DEVICE_MEMORY;
+    }
+    /* Without a limit there is what nobody else has, but for a little that nobody counts. */
+    if (ofl_settings()->device_memory <= 0 && started->backend->load(started->device, &load) == OFL_OK) {
+        uint64_t unused = (load.memory_free + scratch.device_bytes) / 16 * 15;
+        beyond.limit = unused < beyond.limit ? (size_t)unused : beyond.limit;
+    }
+    double begin = ofl_clock();
+    enum ofl_reason reason = ofl_beyond_run(&beyond);
+    if (reason == OFL_OK) {
+        reason = ofl_lapack_check_factor(call, beyond.factor.address);
+    }
+    times->compute = ofl_clock() - begin; /* and the copies meanwhile */
+    times->bytes_in = beyond.bytes_in;
+    times->bytes_out = beyond.bytes_out;
+    if (reason == OFL_OK) {
+        commit_operand(call, &call->operand[0], beyond.factor.address);
+        if (call->operands > 1) {
+            ofl_pivots_commit(&call->operand[1], beyond.pivots);
+        }
+        if (call->info != NULL) {
+            *call->info = 0;
+        }
+        times->copy_out = ofl_clock() - begin - times->compute;
+    }
+    return reason;
 }
 
 /* One call, on whatever thread has the stack for it. */
@@ -484,10 +538,14 @@ static void job_errand(void *argument)
         job->reason = ofl_lapack_check_input(job->call);
     }
     if (job->reason == OFL_OK) {
-        take_copies(started, job->call, &plan);
+        bool beyond = plan.device_bytes > memory_limit(started);
+        if (!beyond) {
+            take_copies(started, job->call, &plan);
+        }
         job->reason = reserve_all(job->call, &plan);
         if (job->reason == OFL_OK) {
-            job->reason = run_plan(started, job->call, &plan, job->times);
+            job->reason = beyond ? run_beyond(started, job->call, job->times)
+                                 : run_plan(started, job->call, &plan, job->times);
         }
         leave_copies(started, job->call, job->reason == OFL_OK, &plan);
     }
@@ -598,7 +656,8 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
     if (reason == OFL_OK) {
         reason = make_plan(ofl_started_device(), call, &plan);
     }
-    if (reason == OFL_OK && plan.device_bytes > ofl_started_device()->properties.memory_bytes) {
+    if (reason == OFL_OK && plan.device_bytes > memory_limit(ofl_started_device()) &&
+        !ofl_beyond_can(call->operation)) {
         reason = OFL_DEVICE_MEMORY;
     }
     errno = saved;

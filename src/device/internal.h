@@ -39,6 +39,10 @@ void ofl_explain(const char *explanation);
 /* Loads what the operation needs, once; later calls return the same answer. */
 enum ofl_reason ofl_operation_prepare(const struct ofl_started *started, enum ofl_operation operation);
 
+/* Waits until nothing is under way on the stream of the operations, and on those of the copies where they were used.
+ * Where that fails the device is lost: nobody knows what the streams still do. */
+enum ofl_reason ofl_drain(const struct ofl_started *started, bool copies);
+
 /* Runs `errand` when no other work runs on the device, with a large stack, and with descriptors and errno of the
  * program left alone; *wait gets the seconds until its turn came.  The state is OFL_OK when it begins; an answer of
  * OFL_DEVICE_LOST becomes the state.  Returns the errand's answer, or why it did not run. */

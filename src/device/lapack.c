@@ -10,6 +10,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* What has to be seen on a diagonal. */
@@ -93,104 +94,106 @@ static bool diagonal_is(enum diagonal wanted, const struct ofl_call *call, const
     return true;
 }
 
-/* The largest absolute value of `count` numbers, which may lie at any address; NaN where there is one. */
-static double largest_single(const char *values, int64_t count)
-{
-    float largest = 0;
-    for (int64_t i = 0; i < count && !isnan(largest); i++) {
-        float value;
-        memcpy(&value, values + (size_t)i * sizeof value, sizeof value);
-        value = fabsf(value);
-        largest = value <= largest ? largest : value; /* takes a NaN */
-    }
-    return (double)largest;
-}
-
-static double largest_double(const char *values, int64_t count)
-{
-    double largest = 0;
-    for (int64_t i = 0; i < count && !isnan(largest); i++) {
-        double value;
-        memcpy(&value, values + (size_t)i * sizeof value, sizeof value);
-        value = fabs(value);
-        largest = value <= largest ? largest : value;
-    }
-    return largest;
-}
-
-/* The largest absolute value of a real or imaginary part; NaN where there is one. */
-static double largest_part(const struct ofl_call *call, const struct ofl_buffer *matrix)
-{
-    bool single = call->precision == OFL_S || call->precision == OFL_C;
-    int64_t parts = matrix->rows * (call->precision == OFL_C || call->precision == OFL_Z ? 2 : 1);
-    double largest = 0;
-    for (int64_t j = 0; j < matrix->columns && !isnan(largest); j++) {
-        const char *column = (const char *)matrix->address + (size_t)j * (size_t)matrix->ld * matrix->element_size;
-        double value = single ? largest_single(column, parts) : largest_double(column, parts);
-        largest = value <= largest ? largest : value;
-    }
-    return largest;
-}
-
-/* LAPACK's xGELS leaves a matrix as it is when its largest element is within these limits.  The largest part of
- * a complex element may be smaller than its absolute value by the root of two. */
-static bool is_unscaled(const struct ofl_call *call, const struct ofl_buffer *matrix, bool may_be_zero)
-{
-    bool single = call->precision == OFL_S || call->precision == OFL_C;
-    double small = single ? (double)FLT_MIN / (double)FLT_EPSILON : DBL_MIN / DBL_EPSILON;
-    double largest = largest_part(call, matrix);
-    return (may_be_zero && largest == 0) || (largest >= 2 * small && largest <= 0.5 / small);
-}
-
-/* Whether all of `count` numbers are finite: the exponent says it.  Without a branch in the loops, so that they run at
- * the memory's speed. */
-__attribute__((optimize("O3"))) static bool singles_are_finite(const char *values, int64_t count)
-{
-    uint32_t infinite = 0;
-    for (int64_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, values + (size_t)i * sizeof bits, sizeof bits);
-        infinite |= (bits & 0x7f800000u) == 0x7f800000u;
-    }
-    return infinite == 0;
-}
-
-__attribute__((optimize("O3"))) static bool doubles_are_finite(const char *values, int64_t count)
-{
-    uint64_t infinite = 0;
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, values + (size_t)i * sizeof bits, sizeof bits);
-        infinite |= (bits & 0x7ff0000000000000u) == 0x7ff0000000000000u;
-    }
-    return infinite == 0;
-}
-
-static bool is_finite(const struct ofl_call *call, const struct ofl_buffer *matrix)
-{
-    bool single = call->precision == OFL_S || call->precision == OFL_C;
-    int64_t parts = matrix->rows * (call->precision == OFL_C || call->precision == OFL_Z ? 2 : 1);
-    bool finite = true;
-    for (int64_t j = 0; j < matrix->columns && finite; j++) {
-        const char *column = (const char *)matrix->address + (size_t)j * (size_t)matrix->ld * matrix->element_size;
-        finite = single ? singles_are_finite(column, parts) : doubles_are_finite(column, parts);
-    }
-    return finite;
-}
-
 enum ofl_reason ofl_lapack_check_input(const struct ofl_call *call)
 {
-    bool good = true;
-    if (rules[call->operation].before != ANY && call->diag != 'U') {
-        good = diagonal_is(rules[call->operation].before, call, &call->operand[0]);
+    enum diagonal wanted = rules[call->operation].before;
+    bool matters = wanted != ANY && call->diag != 'U';
+    return !matters || diagonal_is(wanted, call, &call->operand[0]) ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
+}
+
+static uint64_t bits_of(bool single, double value)
+{
+    float narrow = (float)value;
+    uint32_t narrow_bits;
+    uint64_t bits;
+    memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
+    memcpy(&bits, &value, sizeof bits);
+    return single ? narrow_bits : bits;
+}
+
+bool ofl_lapack_sight(const struct ofl_call *call, int operand, struct ofl_sight *sight)
+{
+    bool scaled = rules[call->operation].scaled && operand < 2;
+    if (!scaled && !(rules[call->operation].finite && operand == 0)) {
+        return false;
     }
-    if (rules[call->operation].finite) {
-        good = good && is_finite(call, &call->operand[0]);
+    bool single = call->precision == OFL_S || call->precision == OFL_C;
+    *sight = (struct ofl_sight){.single = single,
+                                .parts = call->precision == OFL_C || call->precision == OFL_Z ? 2 : 1,
+                                .rows = call->operand[operand].rows,
+                                .highest = bits_of(single, single ? (double)FLT_MAX : DBL_MAX),
+                                .may_be_zero = operand == 1};
+    if (scaled) {
+        /* LAPACK's xGELS leaves a matrix as it is when its largest element is within these limits.  The largest part of
+         * a complex element may be smaller than its absolute value by the root of two. */
+        double small = single ? (double)FLT_MIN / (double)FLT_EPSILON : DBL_MIN / DBL_EPSILON;
+        sight->lowest = bits_of(single, 2 * small);
+        sight->highest = bits_of(single, 0.5 / small);
+        if (operand == 1) { /* where the solution is longer than the right-hand side, the rest need not be set */
+            sight->rows = call->trans == 'N' ? call->m : call->n;
+        }
     }
-    if (rules[call->operation].scaled) {
-        good = good && is_unscaled(call, &call->operand[0], false) && is_unscaled(call, &call->operand[1], true);
+    return true;
+}
+
+/* What there is among `count` numbers, which may lie at any address.  Adding carries into the bit of the sign, or past
+ * it, what is beyond a limit; without a branch, so that the loops run at the memory's speed. */
+__attribute__((optimize("O3"))) static unsigned look_at_singles(const struct ofl_sight *sight, const char *values,
+                                                                size_t count)
+{
+    uint32_t above = 0, enough = 0, any = 0;
+    uint32_t to_above = (uint32_t)INT32_MAX - (uint32_t)sight->highest;
+    uint32_t to_enough = (uint32_t)INT32_MAX + 1 - (uint32_t)sight->lowest;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + i * sizeof bits, sizeof bits);
+        bits &= INT32_MAX;
+        above |= bits + to_above;
+        enough |= bits + to_enough;
+        any |= bits;
     }
-    return good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
+    return (above >> 31 ? OFL_SEEN_ABOVE : 0) | (enough >> 31 ? OFL_SEEN_ENOUGH : 0) | (any ? OFL_SEEN_NONZERO : 0);
+}
+
+__attribute__((optimize("O3"))) static unsigned look_at_doubles(const struct ofl_sight *sight, const char *values,
+                                                                size_t count)
+{
+    uint64_t above = 0, enough = 0, any = 0;
+    uint64_t to_above = (uint64_t)INT64_MAX - sight->highest;
+    uint64_t to_enough = (uint64_t)INT64_MAX + 1 - sight->lowest;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, values + i * sizeof bits, sizeof bits);
+        bits &= INT64_MAX;
+        above |= bits + to_above;
+        enough |= bits + to_enough;
+        any |= bits;
+    }
+    return (above >> 63 ? OFL_SEEN_ABOVE : 0) | (enough >> 63 ? OFL_SEEN_ENOUGH : 0) | (any ? OFL_SEEN_NONZERO : 0);
+}
+
+bool ofl_sight_take(struct ofl_sight *sight, const char *first, size_t pitch, int64_t row, int64_t rows,
+                    int64_t columns)
+{
+    rows = rows < sight->rows - row ? rows : sight->rows - row;
+    size_t count = rows > 0 ? (size_t)rows * sight->parts : 0;
+    unsigned seen = 0;
+    if (pitch == count * (sight->single ? sizeof(float) : sizeof(double))) {
+        count *= (size_t)columns;
+        columns = 1;
+    }
+    for (int64_t j = 0; j < columns; j++, first += pitch) {
+        seen |= sight->single ? look_at_singles(sight, first, count) : look_at_doubles(sight, first, count);
+    }
+    atomic_fetch_or_explicit(&sight->seen, seen, memory_order_relaxed);
+    return (seen & OFL_SEEN_ABOVE) == 0;
+}
+
+bool ofl_sight_is_good(const struct ofl_sight *sight)
+{
+    unsigned seen = atomic_load_explicit(&sight->seen, memory_order_relaxed);
+    return (seen & OFL_SEEN_ABOVE) == 0 &&
+           ((seen & OFL_SEEN_ENOUGH) != 0 || (sight->may_be_zero && (seen & OFL_SEEN_NONZERO) == 0));
 }
 
 enum ofl_reason ofl_lapack_check_factor(const struct ofl_call *call, const void *factor)

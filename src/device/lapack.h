@@ -35,10 +35,32 @@ static inline void ofl_element_read(enum ofl_precision precision, const char *at
     }
 }
 
-/* OFL_EXCEPTIONAL_VALUES where LAPACK does something with the call's input that a device's routine need not do: report
- * a zero on the diagonal of a triangle that is to be inverted, carry a NaN through, or scale a least-squares problem.
+/* OFL_EXCEPTIONAL_VALUES where LAPACK reports a zero or a NaN on the diagonal of a triangle that is to be inverted.
  * Reads host memory. */
 enum ofl_reason ofl_lapack_check_input(const struct ofl_call *call);
+
+/* What is seen of an operand's numbers while they are copied to the device: LAPACK carries a NaN through, and scales a
+ * least-squares problem, where a device's routine need not.  The largest of the absolute values of all real and
+ * imaginary parts must be between two limits.  Numbers are compared by their bits without the sign, in the operand's
+ * precision: they order as absolute values do, and every NaN is above infinity. */
+struct ofl_sight {
+    bool single;
+    size_t parts; /* numbers of an element */
+    int64_t rows; /* the rows from there on do not count */
+    uint64_t lowest, highest;
+    bool may_be_zero;      /* all of them, whatever the lowest is */
+    _Atomic unsigned seen; /* OFL_SEEN_... */
+};
+enum { OFL_SEEN_ABOVE = 1, OFL_SEEN_ENOUGH = 2, OFL_SEEN_NONZERO = 4 };
+
+/* Whether the operand has to be looked at; then *sight is made ready. */
+bool ofl_lapack_sight(const struct ofl_call *call, int operand, struct ofl_sight *sight);
+/* Looks at a rectangle of elements, `row` the first one's row, `pitch` bytes from one column to the next.  False where
+ * one is too large.  Any thread. */
+bool ofl_sight_take(struct ofl_sight *sight, const char *first, size_t pitch, int64_t row, int64_t rows,
+                    int64_t columns);
+/* Whether what was seen is in the limits. */
+bool ofl_sight_is_good(const struct ofl_sight *sight);
 
 /* The same for results: `factor` is the compact copy in host memory of the first operand, which the call has
  * factored.  A factor that is singular, not definite or not finite is the CPU library's business. */

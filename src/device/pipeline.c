@@ -24,7 +24,7 @@
 #include <stdatomic.h>
 
 /* Waking threads costs as much as copying this much. */
-enum { alone_bytes = 1 << 20, spins = 400, test_piece_bytes = 2 << 10 };
+enum { alone_bytes = 1 << 20, spins = 400, test_piece_bytes = 2 << 10, at_hand_bytes = 64 << 10 };
 
 /* The next piece to take of all copies in one direction. */
 struct cursor {
@@ -46,6 +46,7 @@ struct run {
     int64_t missing[OFL_MOST_STEPS]; /* pieces of a step that are not queued yet */
     int launched, ready;             /* steps whose operations are queued; are done, or precede on the same stream */
     bool launching, scouting;
+    int awaited; /* under in_lock: steps whose operations the stream of copies in waits for */
 };
 
 /* A piece on its way. */
@@ -119,11 +120,15 @@ static void fail(struct run *run, enum ofl_reason reason)
     }
 }
 
-/* Takes the next piece after *at.  False where there is none in the steps below `limit`. */
+/* Takes the next piece after *at.  False where there is none in the steps below `limit`, or none yet: where it goes
+ * is in use by operations that are not even queued. */
 static bool take(const struct run *run, struct cursor *at, bool in, int limit, struct errand *errand)
 {
     for (; at->step < limit; at->step++, at->part = 0) {
         const struct ofl_step *step = &run->pipeline->step[at->step];
+        if (in && step->after > run->launched) {
+            return false;
+        }
         for (; at->part < (in ? step->ins : step->outs); at->part++, at->piece = 0) {
             const struct ofl_part *part = in ? &step->in[at->part] : &step->out[at->part];
             struct ofl_cut cut = cut_part(part, run->piece_bytes);
@@ -142,6 +147,12 @@ static bool is_left(const struct run *run, const struct cursor *at, bool in, int
     struct cursor copy = *at;
     struct errand unused;
     return take(run, &copy, in, limit, &unused);
+}
+
+/* Whether there is anything that this thread may have to take later on. */
+static bool is_unfinished(const struct run *run)
+{
+    return run->next_in.step < run->pipeline->steps || is_left(run, &run->next_out, false, run->pipeline->steps);
 }
 
 static char *device_address(const struct errand *errand)
@@ -214,6 +225,53 @@ static enum ofl_reason queue(struct run *run, const struct errand *errand, bool 
     return reason;
 }
 
+/* Packs a piece into a slot and looks at it where that is wanted, a little at a time, while the processor still has it
+ * at hand.  False where a number is too large. */
+static bool pack(const struct errand *errand, char *to)
+{
+    const struct ofl_buffer *host = &errand->part->host;
+    size_t pitch = packed_pitch(errand), size = host->element_size;
+    if (errand->part->sight == NULL) {
+        ofl_piece_gather(host, &errand->piece, to, pitch);
+        return true;
+    }
+    struct ofl_buffer rectangle = *host;
+    rectangle.rows = errand->piece.rows;
+    rectangle.columns = errand->piece.columns;
+    struct ofl_cut cut = ofl_cut_buffer(&rectangle, at_hand_bytes);
+    bool good = true;
+    for (int64_t i = 0; i < cut.count && good; i++) {
+        struct ofl_piece bit = ofl_piece_at(&rectangle, &cut, i);
+        char *place = to + (size_t)bit.column * pitch + (size_t)bit.row * size;
+        bit.row += errand->piece.row;
+        bit.column += errand->piece.column;
+        ofl_piece_gather(host, &bit, place, pitch);
+        good = ofl_sight_take(errand->part->sight, place, pitch, bit.row, bit.rows, bit.columns);
+    }
+    return good;
+}
+
+/* The same where it is not packed. */
+static bool look(const struct errand *errand)
+{
+    const struct ofl_buffer *host = &errand->part->host;
+    const struct ofl_piece *piece = &errand->piece;
+    return errand->part->sight == NULL ||
+           ofl_sight_take(errand->part->sight, ofl_element(host, piece->row, piece->column),
+                          (size_t)host->ld * host->element_size, piece->row, piece->rows, piece->columns);
+}
+
+/* Lets the copies in wait for the operations of so many steps.  in_lock is held. */
+static enum ofl_reason await_room(struct run *run, int steps)
+{
+    enum ofl_reason reason = OFL_OK;
+    if (steps > run->awaited && run->in != run->compute) {
+        reason = wait_for(run, run->in, run->started->computed[steps - 1]);
+        run->awaited = steps;
+    }
+    return reason;
+}
+
 static enum ofl_reason bring_in(struct worker *worker, const struct errand *errand)
 {
     struct run *run = worker->run;
@@ -226,12 +284,15 @@ static enum ofl_reason bring_in(struct worker *worker, const struct errand *erra
     if (reason != OFL_OK) {
         return reason;
     }
-    if (slot->address != NULL) {
-        ofl_piece_gather(host, &errand->piece, slot->address, packed_pitch(errand));
+    if (slot->address != NULL ? !pack(errand, slot->address) : !look(errand)) {
+        return OFL_EXCEPTIONAL_VALUES;
     }
     worker->in_turn ^= 1;
     pthread_mutex_lock(&run->in_lock);
-    reason = queue(run, errand, true, slot);
+    reason = await_room(run, run->pipeline->step[errand->step].after);
+    if (reason == OFL_OK) {
+        reason = queue(run, errand, true, slot);
+    }
     pthread_mutex_unlock(&run->in_lock);
     return reason;
 }
@@ -468,7 +529,7 @@ static void take_part(void *argument, int participant)
         start_out(&worker);
         bool busy = work_in(&worker);
         busy = end_out(&worker) || busy;
-        if (!busy && !is_left(run, &run->next_out, false, run->pipeline->steps)) {
+        if (!busy && !is_unfinished(run)) {
             break;
         }
         /* Whoever has a step's last piece on its way launches it, and tells. */

@@ -2,18 +2,20 @@
 #ifndef OFL_DEVICE_PIPELINE_H
 #define OFL_DEVICE_PIPELINE_H
 #include "device/internal.h"
+#include "device/lapack.h"
 #include "device/pieces.h"
 
 #include <stddef.h>
 
-enum { OFL_STEP_PARTS = 6, OFL_STEP_CALLS = 3 };
+enum { OFL_STEP_PARTS = 6, OFL_STEP_CALLS = 4 };
 
 /* A rectangle in host memory, with the region that is stored there, and its copy on the device. */
 struct ofl_part {
     struct ofl_buffer host;
     void *device;
     int64_t device_ld;
-    bool locked; /* the host side is page-locked and compact: a device copies to it at full speed */
+    bool locked;             /* the host side is page-locked and compact: a device copies to it at full speed */
+    struct ofl_sight *sight; /* of what goes in, its numbers are looked at; NULL: they do not matter */
     const struct ofl_selection *only; /* of its view, these pieces; NULL: all of it */
 };
 
@@ -21,6 +23,7 @@ struct ofl_part {
  * operations of others. */
 struct ofl_step {
     int ins, calls, outs;
+    int after; /* copies in begin when the operations of so many steps are done: they go where those looked */
     struct ofl_part in[OFL_STEP_PARTS], out[OFL_STEP_PARTS];
     struct ofl_call call[OFL_STEP_CALLS]; /* on device buffers */
 };
@@ -38,7 +41,8 @@ struct ofl_pipeline {
 /* Runs the steps.  With OFL_OK everything is queued, and what is not `locked` has
  * arrived in host memory, unless there was no page-locked memory for it.  The caller waits for the streams
  * before it relies on the rest.  After a failure work may be under way: the caller waits for the
- * streams before the memory is used again.  Nothing but what the parts store is read or written in host memory. */
+ * streams before the memory is used again.  Nothing but what the parts store is read or written in host memory.
+ * OFL_EXCEPTIONAL_VALUES where a part's sight sees too large a number. */
 enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline);
 
 /* Copies what `to` stores from host memory with `pitch` bytes from one column to the next, by several threads.

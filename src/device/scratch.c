@@ -5,12 +5,15 @@
  * block first, so that a call never fails for memory that we hold ourselves.  The
  * caller has the device's lock, and nothing uses the blocks any more. */
 #include "device/scratch.h"
+#include "device/host_memory.h"
 
 #include <stdlib.h>
 
 static const size_t kept_bytes = (size_t)1 << 30;
 /* Page-locked memory is taken from everybody: large blocks come from ordinary memory. */
 static const size_t locked_limit = (size_t)512 << 20;
+/* Larger blocks are asked for only where the host has them: malloc promises anything. */
+static const size_t trusted_bytes = (size_t)1 << 30;
 
 static void release_device(struct ofl_scratch *scratch, const struct ofl_started *started)
 {
@@ -66,7 +69,7 @@ enum ofl_reason ofl_scratch_host(struct ofl_scratch *scratch, const struct ofl_s
     if (bytes <= locked_limit && started->backend->host_allocate(started->device, bytes, &scratch->host) == OFL_OK) {
         scratch->host_is_locked = true;
     } else {
-        scratch->host = malloc(bytes);
+        scratch->host = bytes <= trusted_bytes || ofl_host_memory_suffices(bytes) ? malloc(bytes) : NULL;
     }
     if (scratch->host == NULL) {
         return OFL_HOST_MEMORY;

@@ -71,6 +71,7 @@ static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int o
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = false;
+    part->sight = layout->sight[operand];
     part->only = NULL;
 }
 
@@ -85,6 +86,7 @@ static void add_selected(const struct ofl_layout *layout, struct ofl_step *step)
             part->device = layout->device->operand[i].address;
             part->device_ld = only->view.columns == 1 ? only->view.rows : layout->device->operand[i].ld;
             part->locked = false;
+            part->sight = NULL;
             part->only = only;
         }
     }
@@ -103,6 +105,7 @@ static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int 
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = layout->locked[operand];
+    part->sight = NULL;
     part->only = NULL;
 }
 
@@ -114,7 +117,7 @@ static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, in
 
 void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step)
 {
-    step->ins = step->outs = 0;
+    step->ins = step->outs = step->after = 0;
     for (int i = 0; i < layout->call->operands; i++) {
         const struct ofl_buffer *host = &layout->call->operand[i];
         if (host->region != OFL_PIVOTS) { /* those are converted */
@@ -178,7 +181,7 @@ static void panel_step(const struct ofl_layout *layout, const struct division *d
                        struct ofl_step *step)
 {
     const struct ofl_call *call = layout->call;
-    step->ins = step->outs = 0;
+    step->ins = step->outs = step->after = 0;
     step->calls = 1;
     step->call[0] = *layout->device;
     if (first) {
@@ -278,7 +281,7 @@ static void update_step(const struct ofl_layout *layout, struct range panel, str
     int result = call->operands - 1;
     struct range rest =
         call->uplo == 'U' ? (struct range){0, panel.begin} : (struct range){panel.end, call->operand[result].rows};
-    step->ins = step->calls = step->outs = 0;
+    step->ins = step->calls = step->outs = step->after = 0;
     for (int i = 0; i < result; i++) {
         const struct ofl_buffer *host = &call->operand[i];
         add_in(layout, step, i, call->trans == 'N' ? panel : all_rows(host),

@@ -1,6 +1,6 @@
 /* The device fails at its Nth step, for every N and every kind of step.
  *
- *     faults [-s STRIDE] [STEP ...]
+ *     faults [-s STRIDE] [-b] [STEP ...]
  *
  * A run is a list of calls: products of small integers, whose results are exact in any order
  * of summation, and calls of LAPACK, which have several outputs.  Each run is a process of its own, whose host device
@@ -8,7 +8,8 @@
  * on.  Where a call fails, its operands must be bit for bit as before (an output that the operation does not read may
  * hold anything, but its gaps may not); what the CPU library would then compute is put in.  At the end of each run all
  * results are as they must be, nothing was printed, and the process ended by itself.  A lost device stays lost.  With
- * -s, N = 1, 1 + STRIDE, ...: for runs of very many steps. */
+ * -s, N = 1, 1 + STRIDE, ...: for runs of very many steps.  With -b the calls are factorisations only, of matrices
+ * beyond the memory that GPU_OFFLOAD_DEVICE_MEMORY allows. */
 #include "device/device.h"
 #include "base/reason.h"
 #include "checks.h"
@@ -25,6 +26,7 @@
 enum { quiet_rounds = 8, most_runs = 400 };
 
 static int stride = 1;
+static bool beyond;
 
 /* What a run tells the process that made it, in shared memory: its output must stay empty. */
 static struct report {
@@ -226,6 +228,12 @@ static void call_lapack(enum ofl_operation operation, enum ofl_precision precisi
  * makes the scratch memory grow. */
 static void run_calls(void)
 {
+    if (beyond) {
+        call_lapack(OFL_OP_getrf, OFL_D, 24, ofl_check_getrf);
+        call_lapack(OFL_OP_potrf, OFL_Z, 20, ofl_check_potrf);
+        call_lapack(OFL_OP_getrf, OFL_C, 25, ofl_check_getrf);
+        return;
+    }
     call_gemm(OFL_D, 20, 18, 7, 0, 0);
     call_gemm(OFL_D, 20, 18, 7, 5, 2);
     call_gemm(OFL_S, 6, 40, 3, 9, 0);
@@ -310,6 +318,11 @@ int main(int count, char **arguments)
         stride = atoi(arguments[2]);
         count -= 2;
         arguments += 2;
+    }
+    if (count > 1 && strcmp(arguments[1], "-b") == 0) {
+        beyond = true;
+        count--;
+        arguments++;
     }
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED) {

@@ -78,10 +78,11 @@ static bool is_finite(const struct ofl_matrix *a)
 static const char *judge(const struct exception *exception, enum ofl_reason reason, int32_t info,
                          const struct ofl_matrix *a, bool changed)
 {
+    bool too_little = reason == OFL_DEVICE_MEMORY && getenv("GPU_OFFLOAD_DEVICE_MEMORY") != NULL;
     if (reason != OFL_OK) {
-        return reason != OFL_EXCEPTIONAL_VALUES ? ofl_reason_name(reason)
-               : changed                        ? "memory changed although the call failed"
-                                                : NULL;
+        return reason != OFL_EXCEPTIONAL_VALUES && !too_little ? ofl_reason_name(reason)
+               : changed                                       ? "memory changed although the call failed"
+                                                               : NULL;
     }
     switch (exception->verdict) {
     case EXACTLY:

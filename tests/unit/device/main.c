@@ -26,6 +26,9 @@ int main(void)
         cmocka_unit_test(test_verify_cholesky),
         cmocka_unit_test(test_pivots),
         cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_sights),
+        cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_sight_of_right_side),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "tests.h"
 #include "device/lapack.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -152,7 +153,83 @@ static enum ofl_reason least_squares(double a, double b)
     struct ofl_call call = call_on(OFL_OP_gels, OFL_D, matrix);
     call.operands = 2;
     call.operand[1] = (struct ofl_buffer){right, n, 1, n, 8, OFL_UPDATE, OFL_GENERAL};
-    return ofl_lapack_check_input(&call);
+    bool good = true;
+    for (int i = 0; i < 2; i++) {
+        struct ofl_sight sight;
+        const struct ofl_buffer *operand = &call.operand[i];
+        assert_true(ofl_lapack_sight(&call, i, &sight));
+        ofl_sight_take(&sight, operand->address, n * sizeof(double), 0, n, operand->columns);
+        good = good && ofl_sight_is_good(&sight);
+    }
+    return good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
+}
+
+/* One number among good ones, in each precision. */
+static bool sees(enum ofl_operation operation, enum ofl_precision precision, int operand, double value, int at)
+{
+    double doubles[2 * n * n];
+    float singles[2 * n * n];
+    bool single = precision == OFL_S || precision == OFL_C, wide = precision == OFL_C || precision == OFL_Z;
+    size_t size = (single ? sizeof(float) : sizeof(double)) * (wide ? 2 : 1);
+    struct ofl_call call = {
+        .operation = operation, .precision = precision, .trans = 'N', .m = n, .n = n, .operands = 2};
+    struct ofl_sight sight;
+    for (int i = 0; i < 2 * n * n; i++) {
+        doubles[i] = i == at ? value : -1;
+        singles[i] = (float)doubles[i];
+    }
+    call.operand[0] = call.operand[1] =
+        (struct ofl_buffer){single ? (void *)singles : doubles, n, n, n, (uint32_t)size, OFL_UPDATE, OFL_GENERAL};
+    assert_true(ofl_lapack_sight(&call, operand, &sight));
+    const char *first = call.operand[0].address;
+    /* a rectangle without the last row, and the last row */
+    bool good = ofl_sight_take(&sight, first, n * size, 0, n - 1, n);
+    good = ofl_sight_take(&sight, first + (n - 1) * size, n * size, n - 1, 1, n) && good;
+    assert_int_equal(good, ofl_sight_is_good(&sight));
+    return good;
+}
+
+void test_sights(void **state)
+{
+    (void)state;
+    for (int p = OFL_S; p <= OFL_Z; p++) {
+        enum ofl_precision precision = (enum ofl_precision)p;
+        bool single = precision == OFL_S || precision == OFL_C;
+        double largest = single ? (double)FLT_MAX : DBL_MAX;
+        int numbers = n * n * (precision == OFL_C || precision == OFL_Z ? 2 : 1);
+        for (int at = 0; at < numbers; at++) {
+            assert_true(sees(OFL_OP_getrf, precision, 0, largest, at));
+            assert_false(sees(OFL_OP_getrf, precision, 0, NAN, at));
+            assert_false(sees(OFL_OP_getrf, precision, 0, -NAN, at));
+            assert_false(sees(OFL_OP_gesv, precision, 0, INFINITY, at));
+            assert_false(sees(OFL_OP_gesv, precision, 0, -INFINITY, at));
+            assert_true(sees(OFL_OP_gels, precision, 0, 0, at));
+            assert_false(sees(OFL_OP_gels, precision, 1, largest / 4, at));
+        }
+    }
+    struct ofl_call call = {.operation = OFL_OP_potrf, .precision = OFL_D, .operands = 1};
+    struct ofl_sight sight;
+    assert_false(ofl_lapack_sight(&call, 0, &sight)); /* a NaN ends up on the factor's diagonal */
+    call.operation = OFL_OP_getrf;
+    assert_false(ofl_lapack_sight(&call, 1, &sight)); /* pivots */
+}
+
+/* The shortest solution is longer than the right-hand side: what lies below that is not looked at. */
+void test_sight_of_right_side(void **state)
+{
+    double right[2 * n] = {1, 2, 3, 4, NAN, NAN, NAN, NAN};
+    struct ofl_call call = {
+        .operation = OFL_OP_gels, .precision = OFL_D, .trans = 'T', .m = 2 * n, .n = n, .nrhs = 1, .operands = 2};
+    struct ofl_sight sight;
+    (void)state;
+    call.operand[1] = (struct ofl_buffer){right, 2 * n, 1, 2 * n, 8, OFL_UPDATE, OFL_GENERAL};
+    assert_true(ofl_lapack_sight(&call, 1, &sight));
+    assert_true(ofl_sight_take(&sight, (char *)right, sizeof right, 0, 2 * n, 1));
+    assert_true(ofl_sight_take(&sight, (char *)(right + n), sizeof right, n, n, 1));
+    assert_true(ofl_sight_is_good(&sight));
+    call.trans = 'N';
+    assert_true(ofl_lapack_sight(&call, 1, &sight));
+    assert_false(ofl_sight_take(&sight, (char *)right, sizeof right, 0, 2 * n, 1));
 }
 
 void test_inputs(void **state)

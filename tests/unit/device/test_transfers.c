@@ -1,6 +1,7 @@
 /* The transfer pipeline: cutting, gathering and scattering of pieces; helpers in the life of a process; page-locked
  * memory that cannot be had.  Tests that start a device are processes of their own. */
 #include "tests.h"
+#include "device/host_memory.h"
 #include "device/pieces.h"
 
 #include <dirent.h>
@@ -236,4 +237,12 @@ void test_without_locked_memory(void **state)
         in_child(go_without);
     }
     unsetenv("GPU_OFFLOAD_HOST_FAULTS");
+}
+
+/* What no machine has is not asked for. */
+void test_host_memory(void **state)
+{
+    (void)state;
+    assert_true(ofl_host_memory_suffices(1 << 20));
+    assert_false(ofl_host_memory_suffices(SIZE_MAX / 4));
 }

@@ -27,4 +27,7 @@ void test_verify_lu(void **state);
 void test_verify_cholesky(void **state);
 void test_pivots(void **state);
 void test_inputs(void **state);
+void test_sights(void **state);
+void test_host_memory(void **state);
+void test_sight_of_right_side(void **state);
 #endif

@@ -8,12 +8,13 @@
  * and looked at first (lapack.c).  After a failure the streams are drained, so that
  * nothing arrives later.  Calls that take more device memory than they may go to beyond.c, or stay on the CPU.
  *
- * One call runs at a time; `turn` guards everything that is static here. */
+ * Calls of several threads may run at the same time, each in a lane of its own (lanes.c). */
 #include "device/internal.h"
 #include "base/clock.h"
 #include "base/settings.h"
 #include "device/beyond.h"
 #include "device/descriptors.h"
+#include "device/lanes.h"
 #include "device/lapack.h"
 #include "device/pool.h"
 #include "device/resident.h"
@@ -23,18 +24,14 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum { alignment = 256 };
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-/* From before the turn is asked for until after it is given back: a signal handler that comes here in the
+/* From before a lane is asked for until after it is given back: a signal handler that comes here in the
  * middle of its thread's own call is sent away. */
 static _Thread_local volatile bool inside;
-static struct ofl_scratch scratch;
-static struct ofl_step steps[OFL_MOST_STEPS];
-static _Atomic uint64_t cached_bytes; /* scratch.device_bytes, for readers without the lock */
+static _Thread_local struct ofl_lane *lane; /* of the call that this thread works for */
 
 /* Where everything of a call lies. */
 struct plan {
@@ -179,22 +176,22 @@ static enum ofl_reason make_plan(const struct ofl_started *started, const struct
 
 static void *device_at(size_t offset)
 {
-    return (char *)scratch.device + offset;
+    return (char *)lane->scratch.device + offset;
 }
 
 static void *host_at(size_t offset)
 {
-    return scratch.host == NULL ? NULL : (char *)scratch.host + offset;
+    return lane->scratch.host == NULL ? NULL : (char *)lane->scratch.host + offset;
 }
 
 static enum ofl_reason get_memory(const struct ofl_started *started, const struct plan *plan)
 {
-    enum ofl_reason reason = ofl_scratch_device(&scratch, started, plan->device_bytes);
-    while (reason == OFL_DEVICE_MEMORY && ofl_resident_evict(started)) {
-        reason = ofl_scratch_device(&scratch, started, plan->device_bytes);
+    enum ofl_reason reason = ofl_scratch_device(&lane->scratch, started, plan->device_bytes);
+    while (reason == OFL_DEVICE_MEMORY && (ofl_resident_evict(started) || ofl_lanes_release_idle())) {
+        reason = ofl_scratch_device(&lane->scratch, started, plan->device_bytes);
     }
     if (reason == OFL_OK && plan->host_bytes > 0) {
-        reason = ofl_scratch_host(&scratch, started, plan->host_bytes);
+        reason = ofl_scratch_host(&lane->scratch, started, plan->host_bytes);
     }
     return reason;
 }
@@ -276,7 +273,7 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
         if (plan->staged[i]) {
             layout->target[i].address = host_at(plan->host_offset[i]);
             layout->target[i].ld = call->operand[i].rows;
-            layout->locked[i] = scratch.host_is_locked;
+            layout->locked[i] = lane->scratch.host_is_locked;
         }
         plan->looks[i] = is_lapack(call) && ofl_lapack_sight(call, i, &plan->sight[i]);
         layout->sight[i] = plan->looks[i] ? &plan->sight[i] : NULL;
@@ -288,8 +285,8 @@ static bool can_run(const struct ofl_started *started, const struct plan *plan, 
 {
     const struct ofl_backend *backend = started->backend;
     for (int i = 0; i < count; i++) {
-        for (int j = 0; j < steps[i].calls; j++) {
-            const struct ofl_call *tile = &steps[i].call[j];
+        for (int j = 0; j < lane->step[i].calls; j++) {
+            const struct ofl_call *tile = &lane->step[i].call[j];
             size_t bytes = 0, host_bytes = 0;
             if (ofl_operation_prepare(started, tile->operation) != OFL_OK ||
                 backend->operation_supports(started->device, tile) != OFL_OK ||
@@ -309,19 +306,19 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
     struct ofl_layout layout;
     struct ofl_pipeline pipeline = {.started = started,
                                     .steps = 1,
-                                    .step = steps,
+                                    .step = lane->step,
                                     .scratch = device_at(plan->work_offset),
                                     .scratch_bytes = plan->work_bytes,
                                     .host_scratch = host_at(plan->host_work_offset),
                                     .host_scratch_bytes = plan->host_work_bytes,
                                     .timed = true};
     make_layout(call, plan, &layout);
-    int count = ofl_tiles(&layout, steps);
+    int count = ofl_tiles(&layout, lane->step);
     *cut = count > 1 && can_run(started, plan, count);
     if (*cut) {
         pipeline.steps = count;
     } else {
-        ofl_whole(&layout, steps);
+        ofl_whole(&layout, lane->step);
     }
     enum ofl_reason reason =
         started->backend->event_record(started->device, started->stream, started->mark[OFL_MARK_BEGIN]);
@@ -489,13 +486,13 @@ static enum ofl_reason run_beyond(const struct ofl_started *started, const struc
 {
     struct ofl_device_load load;
     struct ofl_beyond beyond = {
-        .started = started, .call = call, .scratch = &scratch, .step = steps, .limit = memory_limit(started)};
+        .started = started, .call = call, .scratch = &lane->scratch, .step = lane->step, .limit = memory_limit(started)};
     if (!ofl_beyond_can(call->operation)) {
         return OFL_DEVICE_MEMORY;
     }
     /* Without a limit there is what nobody else has, but for a little that nobody counts. */
     if (ofl_settings()->device_memory <= 0 && started->backend->load(started->device, &load) == OFL_OK) {
-        uint64_t unused = (load.memory_free + scratch.device_bytes) / 16 * 15;
+        uint64_t unused = (load.memory_free + lane->scratch.device_bytes) / 16 * 15;
         beyond.limit = unused < beyond.limit ? (size_t)unused : beyond.limit;
     }
     double begin = ofl_clock();
@@ -522,6 +519,7 @@ static enum ofl_reason run_beyond(const struct ofl_started *started, const struc
 /* One call, on whatever thread has the stack for it. */
 struct job {
     const struct ofl_call *call;
+    struct ofl_lane *lane;
     struct ofl_device_times *times;
     enum ofl_reason reason;
 };
@@ -529,9 +527,10 @@ struct job {
 static void job_errand(void *argument)
 {
     struct job *job = argument;
-    const struct ofl_started *started = ofl_started_device();
+    const struct ofl_started *started = job->lane->started;
     struct ofl_descriptors descriptors;
     struct plan plan;
+    lane = job->lane;
     ofl_descriptors_fill(&descriptors);
     job->reason = make_plan(started, job->call, &plan);
     if (job->reason == OFL_OK) {
@@ -552,23 +551,31 @@ static void job_errand(void *argument)
     if (job->reason == OFL_DEVICE_LOST) {
         ofl_device_lost();
     } else {
-        ofl_scratch_trim(&scratch, started);
+        ofl_scratch_trim(&lane->scratch, started);
     }
-    atomic_store_explicit(&cached_bytes, scratch.device_bytes, memory_order_relaxed);
     ofl_descriptors_restore(&descriptors);
 }
 
-static enum ofl_reason run_in_turn(const struct ofl_call *call, struct ofl_device_times *times)
+/* Whether the call is one of those that may run beside others. */
+static bool is_small(const struct ofl_call *call)
 {
-    struct job job = {call, times, OFL_OK};
-    double begin = ofl_clock();
-    pthread_mutex_lock(&turn);
-    times->wait = ofl_clock() - begin;
+    enum { small_bytes = 64 << 20 };
+    double bytes = 0;
+    for (int i = 0; i < call->operands; i++) {
+        const struct ofl_buffer *operand = &call->operand[i];
+        bytes += (double)operand->rows * (double)operand->columns * (double)operand->element_size;
+    }
+    return bytes < small_bytes;
+}
+
+static enum ofl_reason run_in_a_lane(const struct ofl_call *call, struct ofl_device_times *times)
+{
+    struct job job = {call, ofl_lane_take(is_small(call), &times->wait), times, OFL_OK};
     job.reason = ofl_device_state(); /* it may have been lost meanwhile */
     if (job.reason == OFL_OK) {
         ofl_with_large_stack(job_errand, &job);
     }
-    pthread_mutex_unlock(&turn);
+    ofl_lane_leave(job.lane);
     return job.reason;
 }
 
@@ -593,7 +600,7 @@ enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_ti
     inside = true;
     reason = ofl_operation_prepare(ofl_started_device(), call->operation);
     if (reason == OFL_OK) {
-        reason = run_in_turn(call, times);
+        reason = run_in_a_lane(call, times);
     }
     inside = false;
     pthread_setcancelstate(cancellable, NULL);
@@ -632,14 +639,12 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
         return work.reason;
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
-    double begin = ofl_clock();
-    pthread_mutex_lock(&turn);
-    *wait = ofl_clock() - begin;
+    struct ofl_lane *first = ofl_lane_take(false, wait);
     work.reason = ofl_device_state(); /* it may have been lost meanwhile */
     if (work.reason == OFL_OK) {
         ofl_with_large_stack(other_errand, &work);
     }
-    pthread_mutex_unlock(&turn);
+    ofl_lane_leave(first);
     pthread_setcancelstate(cancellable, NULL);
     errno = saved;
     return work.reason;
@@ -666,12 +671,12 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 
 uint64_t ofl_execute_cached_bytes(void)
 {
-    return atomic_load_explicit(&cached_bytes, memory_order_relaxed) + ofl_resident_bytes();
+    return ofl_lanes_bytes() + ofl_resident_bytes();
 }
 
 void ofl_execute_after_fork(void)
 {
-    turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    ofl_lanes_after_fork();
     ofl_pool_after_fork();
     ofl_resident_after_fork();
 }

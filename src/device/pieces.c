@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 char *ofl_element(const struct ofl_buffer *buffer, int64_t row, int64_t column)
 {
@@ -169,20 +172,52 @@ void ofl_piece_gather(const struct ofl_buffer *buffer, const struct ofl_piece *p
     }
 }
 
+/* Results are put where nobody has looked since: stores that pass the caches spare reading the lines first, a third of
+ * the traffic. */
+static void put(char *to, const char *from, size_t bytes)
+{
+#ifdef __SSE2__
+    enum { worth_bytes = 1024, line = 64 };
+    if (bytes >= worth_bytes) {
+        size_t head = -(uintptr_t)to & (line - 1);
+        memcpy(to, from, head);
+        to += head;
+        from += head;
+        bytes -= head;
+        for (; bytes >= line; bytes -= line, to += line, from += line) {
+            for (int i = 0; i < line; i += 16) {
+                _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+            }
+        }
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
+/* Makes what was put visible to threads that are told of it. */
+static void finish_putting(void)
+{
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}
+
 void ofl_piece_scatter(const struct ofl_buffer *buffer, const struct ofl_piece *piece, const char *from, size_t pitch)
 {
     if (is_contiguous(buffer, piece, pitch)) {
-        memcpy(ofl_element(buffer, piece->row, piece->column), from, ofl_piece_bytes(buffer, piece));
+        put(ofl_element(buffer, piece->row, piece->column), from, ofl_piece_bytes(buffer, piece));
+        finish_putting();
         return;
     }
     for (int64_t j = piece->column; j < piece->column + piece->columns; j++, from += pitch) {
         int64_t first, end;
         ofl_stored_rows(buffer, piece, j, &first, &end);
         if (first < end) {
-            memcpy(ofl_element(buffer, first, j), from + (size_t)(first - piece->row) * buffer->element_size,
-                   (size_t)(end - first) * buffer->element_size);
+            put(ofl_element(buffer, first, j), from + (size_t)(first - piece->row) * buffer->element_size,
+                (size_t)(end - first) * buffer->element_size);
         }
     }
+    finish_putting();
 }
 
 void ofl_piece_populate(const struct ofl_buffer *buffer, const struct ofl_piece *piece)

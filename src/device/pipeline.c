@@ -14,6 +14,7 @@
  * takes anything more; what is under way is the caller's business.
  * Entry point: ofl_pipeline_run. */
 #include "device/pipeline.h"
+#include "device/lanes.h"
 #include "device/pieces.h"
 #include "device/pool.h"
 #include "device/slots.h"
@@ -276,11 +277,10 @@ static enum ofl_reason bring_in(struct worker *worker, const struct errand *erra
 {
     struct run *run = worker->run;
     struct ofl_slot *slot = &worker->slots->in[worker->in_turn];
-    const struct ofl_buffer *host = &errand->part->host;
     if (errand->piece.rows == 0) {
         return OFL_OK;
     }
-    enum ofl_reason reason = ofl_slot_ready(slot, run->started, ofl_piece_bytes(host, &errand->piece));
+    enum ofl_reason reason = ofl_slot_ready(slot, run->started);
     if (reason != OFL_OK) {
         return reason;
     }
@@ -303,7 +303,7 @@ static bool send_out(struct worker *worker, enum ofl_reason *reason)
     struct run *run = worker->run;
     struct errand *errand = &worker->out[worker->out_turn];
     struct ofl_slot *slot = &worker->slots->out[worker->out_turn];
-    *reason = ofl_slot_ready(slot, run->started, run->piece_bytes);
+    *reason = ofl_slot_ready(slot, run->started);
     if (*reason != OFL_OK) {
         return true;
     }
@@ -521,7 +521,7 @@ static void wait_for_change(struct run *run)
 static void take_part(void *argument, int participant)
 {
     struct run *run = argument;
-    struct worker worker = {.run = run, .slots = ofl_slots_of(participant)};
+    struct worker worker = {.run = run, .slots = ofl_slots_of(run->started, participant)};
     pthread_mutex_lock(&run->lock);
     while (run->reason == OFL_OK) {
         launch_ready(run);
@@ -583,13 +583,13 @@ static size_t bytes_of(const struct ofl_pipeline *pipeline)
     return bytes < 1e18 ? (size_t)bytes : (size_t)1e18;
 }
 
-/* So many helpers that each has two of the smallest pieces to copy. */
+/* So many helpers that each has something to copy; none where other calls' threads copy too. */
 static int helpers_for(size_t bytes)
 {
     if (ofl_settings()->small_pieces) {
         return ofl_pool_helpers();
     }
-    size_t most = bytes < alone_bytes ? 0 : bytes / (2 * OFL_SMALL_SLOT_BYTES);
+    size_t most = bytes < alone_bytes || ofl_lanes_crowded() ? 0 : bytes / alone_bytes;
     int helpers = most > 0 ? ofl_pool_helpers() : 0;
     return most < (size_t)helpers ? (int)most : helpers;
 }
@@ -625,6 +625,11 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
                       .progress = PTHREAD_COND_INITIALIZER,
                       .reason = OFL_OK};
     count(&run);
+    size_t longest = run.piece_bytes > OFL_SELECTED_BYTES ? run.piece_bytes : OFL_SELECTED_BYTES;
+    enum ofl_reason reason = ofl_slots_prepare(started, helpers + 1, longest);
+    if (reason != OFL_OK) {
+        return reason;
+    }
     ofl_pool_run(take_part, &run, helpers);
     return run.reason;
 }

@@ -4,8 +4,8 @@
  * made at the first work that is worth it and sleep between calls; they are detached
  * and nobody waits for them at exit.  They carry the mark of ofl_device_on_thread,
  * block all signals, and may run where the process was allowed to run, not only where
- * the thread that made them is bound.  At most half of the processors are taken, and
- * no more than what saturates the wires: the program's own threads need theirs.
+ * the thread that made them is bound.  A quarter of the processors are left to others,
+ * and no more are taken than what saturates the wires.
  * Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
 #include "device/pool.h"
 #include "device/stack.h"
@@ -14,11 +14,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
-enum { stack_bytes = 2 << 20, enough_helpers = 8 };
+enum { stack_bytes = 2 << 20, enough_helpers = 12 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER, left = PTHREAD_COND_INITIALIZER;
@@ -28,7 +29,8 @@ static struct work {
     void *argument;
     int wanted, joined, inside;
 } work;
-/* Written by the caller of ofl_pool_run only. */
+static atomic_bool taken; /* somebody has the helpers */
+/* Written by who has them. */
 static int threads;
 static bool tried;
 
@@ -40,7 +42,8 @@ int ofl_pool_helpers(void)
         return set < OFL_MOST_HELPERS ? (int)set : OFL_MOST_HELPERS;
     }
     int count = sched_getaffinity(getpid(), sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
-    return count / 2 < enough_helpers ? count / 2 : enough_helpers;
+    count -= count > 2 ? (count + 3) / 4 : 1; /* some stay for others */
+    return count < enough_helpers ? count : enough_helpers;
 }
 
 static void *help(void *unused)
@@ -91,7 +94,7 @@ static void make_threads(void)
     pthread_attr_destroy(&attributes);
 }
 
-void ofl_pool_run(void (*function)(void *argument, int participant), void *argument, int helpers)
+static void run_with_helpers(void (*function)(void *argument, int participant), void *argument, int helpers)
 {
     if (helpers > 0 && !tried) {
         make_threads();
@@ -119,8 +122,19 @@ void ofl_pool_run(void (*function)(void *argument, int participant), void *argum
     pthread_mutex_unlock(&lock);
 }
 
+void ofl_pool_run(void (*function)(void *argument, int participant), void *argument, int helpers)
+{
+    if (helpers < 1 || atomic_exchange(&taken, true)) {
+        function(argument, 0);
+        return;
+    }
+    run_with_helpers(function, argument, helpers);
+    atomic_store(&taken, false);
+}
+
 void ofl_pool_after_fork(void)
 {
+    atomic_store(&taken, false);
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     arrived = left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     work = (struct work){0};

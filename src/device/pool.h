@@ -9,7 +9,8 @@ int ofl_pool_helpers(void);
 
 /* Calls function(argument, 0) in this thread, and function(argument, 1), ..., in at most `helpers` others as they
  * wake up; returns when all calls have returned.  A helper that wakes too late does not come any
- * more, so the function must be able to do everything alone.  One caller at a time. */
+ * more, so the function must be able to do everything alone.  Any thread; who comes while another caller has the
+ * helpers works alone. */
 void ofl_pool_run(void (*function)(void *argument, int participant), void *argument, int helpers);
 
 /* In a forked child: there are no helpers and no lock is held. */

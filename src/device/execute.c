@@ -1,11 +1,10 @@
 /* Running one call on the device: copy in, compute, copy out, through the pipeline.
  *
- * The whole call is one unit.  Until everything has succeeded nothing is written
- * that the CPU path would read: an output that the operation also reads arrives in
- * a staging area in host memory and is then put into its place by plain memory
- * copies, which cannot fail.  An output that is only written goes straight to its
- * place: after a failure the CPU computes all of it.  LAPACK's results are all staged
- * and looked at first (lapack.c).  After a failure the streams are drained, so that
+ * The whole call is one unit, though its results go to their places tile by tile
+ * while later tiles compute.  What was there is kept where the CPU path would read
+ * it, piece by piece, and put back after a failure by plain memory copies, which
+ * cannot fail.  An output that is only written is computed by the CPU as a whole.
+ * LAPACK's results are all staged and looked at first (lapack.c).  After a failure the streams are drained, so that
  * nothing arrives later.  Calls that take more device memory than they may go to beyond.c, or stay on the CPU.
  *
  * Calls of several threads may run at the same time, each in a lane of its own (lanes.c). */
@@ -36,7 +35,9 @@ static _Thread_local struct ofl_lane *lane; /* of the call that this thread work
 /* Where everything of a call lies. */
 struct plan {
     struct ofl_call call; /* on device buffers */
-    bool read[OFL_MAX_OPERANDS], written[OFL_MAX_OPERANDS], staged[OFL_MAX_OPERANDS];
+    bool read[OFL_MAX_OPERANDS], written[OFL_MAX_OPERANDS];
+    bool staged[OFL_MAX_OPERANDS]; /* the result goes to a staging area first */
+    bool undone[OFL_MAX_OPERANDS]; /* or to its place, and what was there is kept */
     int copy_of[OFL_MAX_OPERANDS]; /* an earlier operand with the same content, or -1 */
     struct ofl_grip grip[OFL_MAX_OPERANDS]; /* copies that stay on the device */
     size_t device_offset[OFL_MAX_OPERANDS], host_offset[OFL_MAX_OPERANDS];
@@ -116,7 +117,8 @@ static void plan_operand(const struct ofl_call *call, int i, struct plan *plan)
     plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
                     (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
     /* LAPACK's results are looked at before any of them is committed. */
-    plan->staged[i] = plan->written[i] && (is_lapack(call) || plan->read[i]);
+    plan->staged[i] = plan->written[i] && is_lapack(call);
+    plan->undone[i] = plan->written[i] && plan->read[i] && !plan->staged[i];
     plan->copy_of[i] = -1;
     plan->call.operand[i].ld = operand->rows;
     if (operand->region == OFL_PIVOTS) {
@@ -137,7 +139,7 @@ static bool reserve_operand(int i, struct plan *plan)
     return plan->copy_of[i] >= 0 ||
            (operand_bytes(&plan->call.operand[i], &bytes) &&
             (plan->grip[i].copy != NULL || reserve(bytes, &plan->device_bytes, &plan->device_offset[i])) &&
-            (!plan->staged[i] || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
+            (!(plan->staged[i] || plan->undone[i]) || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
 }
 
 /* Where everything lies. */
@@ -270,6 +272,7 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
         layout->written[i] = plan->written[i];
         layout->copy_of[i] = plan->copy_of[i];
         layout->target[i] = call->operand[i];
+        layout->undo[i] = plan->undone[i] ? host_at(plan->host_offset[i]) : NULL;
         if (plan->staged[i]) {
             layout->target[i].address = host_at(plan->host_offset[i]);
             layout->target[i].ld = call->operand[i].rows;
@@ -301,22 +304,22 @@ static bool can_run(const struct ofl_started *started, const struct plan *plan, 
 
 /* Everything up to the staging areas; *cut tells whether the streams of copies were used. */
 static enum ofl_reason run_steps(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
-                                 struct ofl_device_times *times, bool *cut)
+                                 struct ofl_device_times *times, struct ofl_pipeline *pipeline, bool *cut)
 {
     struct ofl_layout layout;
-    struct ofl_pipeline pipeline = {.started = started,
-                                    .steps = 1,
-                                    .step = lane->step,
-                                    .scratch = device_at(plan->work_offset),
-                                    .scratch_bytes = plan->work_bytes,
-                                    .host_scratch = host_at(plan->host_work_offset),
-                                    .host_scratch_bytes = plan->host_work_bytes,
-                                    .timed = true};
+    *pipeline = (struct ofl_pipeline){.started = started,
+                                      .steps = 1,
+                                      .step = lane->step,
+                                      .scratch = device_at(plan->work_offset),
+                                      .scratch_bytes = plan->work_bytes,
+                                      .host_scratch = host_at(plan->host_work_offset),
+                                      .host_scratch_bytes = plan->host_work_bytes,
+                                      .timed = true};
     make_layout(call, plan, &layout);
     int count = ofl_tiles(&layout, lane->step);
     *cut = count > 1 && can_run(started, plan, count);
     if (*cut) {
-        pipeline.steps = count;
+        pipeline->steps = count;
     } else {
         ofl_whole(&layout, lane->step);
     }
@@ -326,9 +329,9 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
         reason = lapack_in(started, call, plan, times);
     }
     if (reason == OFL_OK) {
-        reason = ofl_pipeline_run(&pipeline);
-        times->bytes_in += pipeline.bytes_in;
-        times->bytes_out += pipeline.bytes_out;
+        reason = ofl_pipeline_run(pipeline);
+        times->bytes_in += pipeline->bytes_in;
+        times->bytes_out += pipeline->bytes_out;
     }
     return reason == OFL_OK && is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
 }
@@ -432,7 +435,8 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
         return reason;
     }
     double begin = ofl_clock();
-    reason = run_steps(started, call, plan, times, &cut);
+    struct ofl_pipeline pipeline;
+    reason = run_steps(started, call, plan, times, &pipeline, &cut);
     /* Also after a failure: what is under way must not arrive later. */
     enum ofl_reason drained = ofl_drain(started, cut);
     if (reason == OFL_OK) {
@@ -442,6 +446,7 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     if (reason == OFL_OK && is_lapack(call)) {
         reason = check_results(call, plan, &info);
     }
+    ofl_pipeline_end(&pipeline, reason == OFL_OK);
     if (reason == OFL_OK) {
         commit(call, plan);
         read_clocks(started, ofl_clock() - begin, times);

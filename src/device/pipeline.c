@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /* Waking threads costs as much as copying this much. */
 enum { alone_bytes = 1 << 20, spins = 400, test_piece_bytes = 2 << 10, at_hand_bytes = 64 << 10 };
@@ -55,6 +56,12 @@ struct errand {
     const struct ofl_part *part;
     struct ofl_piece piece;
     int step;
+};
+
+/* A piece of a result, once the numbers that were there are kept. */
+struct ofl_committed {
+    const struct ofl_part *part;
+    struct ofl_piece piece;
 };
 
 /* What one thread has under way: copies out to its slots, the oldest first. */
@@ -297,6 +304,24 @@ static enum ofl_reason bring_in(struct worker *worker, const struct errand *erra
     return reason;
 }
 
+static char *undo_at(const struct ofl_part *part, const struct ofl_piece *piece)
+{
+    return part->undo + (size_t)piece->column * part->undo_pitch + (size_t)piece->row * part->host.element_size;
+}
+
+/* Keeps what is where a result's piece goes. */
+static void keep_old(struct run *run, const struct errand *errand)
+{
+    const struct ofl_part *part = errand->part;
+    if (part->undo == NULL || errand->piece.rows == 0) {
+        return;
+    }
+    ofl_piece_gather(&part->host, &errand->piece, undo_at(part, &errand->piece), part->undo_pitch);
+    pthread_mutex_lock(&run->lock);
+    run->pipeline->committed[run->pipeline->committed_count++] = (struct ofl_committed){part, errand->piece};
+    pthread_mutex_unlock(&run->lock);
+}
+
 /* Takes the next piece that goes out, of a step that is ready, and queues its copy.  False where there is none. */
 static bool send_out(struct worker *worker, enum ofl_reason *reason)
 {
@@ -311,6 +336,9 @@ static bool send_out(struct worker *worker, enum ofl_reason *reason)
     pthread_mutex_lock(&run->lock);
     bool found = take(run, &run->next_out, false, run->ready, errand);
     pthread_mutex_unlock(&run->lock);
+    if (found && slot->address == NULL) {
+        keep_old(run, errand); /* it goes straight to its place */
+    }
     if (found && *reason == OFL_OK && errand->piece.rows > 0) {
         *reason = queue(run, errand, false, slot);
     }
@@ -339,6 +367,7 @@ static enum ofl_reason put_away(struct worker *worker)
     enum ofl_reason reason = run->started->backend->event_wait(run->started->device, slot->event);
     if (reason == OFL_OK) {
         slot->busy = false;
+        keep_old(run, errand);
         ofl_piece_scatter(&errand->part->host, &errand->piece, slot->address, packed_pitch(errand));
     }
     return reason;
@@ -550,10 +579,11 @@ static int64_t count_pieces(const struct ofl_part *part, size_t piece_bytes, uin
     return cut.count;
 }
 
-/* Sets what has to be moved, and how many pieces each step has. */
-static void count(struct run *run)
+/* Sets what has to be moved, and how many pieces each step has.  False for want of memory. */
+static bool count(struct run *run)
 {
     struct ofl_pipeline *pipeline = run->pipeline;
+    int64_t undone = 0;
     pipeline->bytes_in = pipeline->bytes_out = 0;
     for (int i = 0; i < pipeline->steps; i++) {
         const struct ofl_step *step = &pipeline->step[i];
@@ -562,9 +592,13 @@ static void count(struct run *run)
             run->missing[i] += count_pieces(&step->in[j], run->piece_bytes, &pipeline->bytes_in);
         }
         for (int j = 0; j < step->outs; j++) {
-            count_pieces(&step->out[j], run->piece_bytes, &pipeline->bytes_out);
+            int64_t pieces = count_pieces(&step->out[j], run->piece_bytes, &pipeline->bytes_out);
+            undone += step->out[j].undo != NULL ? pieces : 0;
         }
     }
+    pipeline->committed = undone > 0 ? malloc((size_t)undone * sizeof *pipeline->committed) : NULL;
+    pipeline->committed_count = 0;
+    return undone == 0 || pipeline->committed != NULL;
 }
 
 /* Bytes that threads copy, roughly: triangles count as their rectangles. */
@@ -624,7 +658,9 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
                       .out_lock = PTHREAD_MUTEX_INITIALIZER,
                       .progress = PTHREAD_COND_INITIALIZER,
                       .reason = OFL_OK};
-    count(&run);
+    if (!count(&run)) {
+        return OFL_HOST_MEMORY;
+    }
     size_t longest = run.piece_bytes > OFL_SELECTED_BYTES ? run.piece_bytes : OFL_SELECTED_BYTES;
     enum ofl_reason reason = ofl_slots_prepare(started, helpers + 1, longest);
     if (reason != OFL_OK) {
@@ -632,6 +668,17 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
     }
     ofl_pool_run(take_part, &run, helpers);
     return run.reason;
+}
+
+void ofl_pipeline_end(struct ofl_pipeline *pipeline, bool success)
+{
+    for (int64_t i = 0; !success && i < pipeline->committed_count; i++) {
+        const struct ofl_committed *done = &pipeline->committed[i];
+        ofl_piece_scatter(&done->part->host, &done->piece, undo_at(done->part, &done->piece), done->part->undo_pitch);
+    }
+    free(pipeline->committed);
+    pipeline->committed = NULL;
+    pipeline->committed_count = 0;
 }
 
 /* A copy within host memory. */

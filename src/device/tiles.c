@@ -105,6 +105,11 @@ static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int 
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = layout->locked[operand];
+    part->undo_pitch = (size_t)layout->call->operand[operand].rows * part->host.element_size;
+    part->undo = layout->undo[operand];
+    if (part->undo != NULL) {
+        part->undo += (size_t)rows.begin * part->host.element_size + (size_t)columns.begin * part->undo_pitch;
+    }
     part->sight = NULL;
     part->only = NULL;
 }

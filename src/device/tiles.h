@@ -13,6 +13,7 @@ struct ofl_layout {
     int copy_of[OFL_MAX_OPERANDS];              /* an earlier operand with the same content and device copy, or -1 */
     struct ofl_buffer target[OFL_MAX_OPERANDS]; /* where a written operand's result goes: its own place, or staging */
     bool locked[OFL_MAX_OPERANDS];              /* the target is page-locked staging */
+    char *undo[OFL_MAX_OPERANDS];               /* where a result's old numbers are kept, compact, or NULL */
     struct ofl_sight *sight[OFL_MAX_OPERANDS];  /* of operands whose numbers are looked at, else NULL */
 };
 

@@ -14,6 +14,7 @@
 #include "device/beyond.h"
 #include "device/descriptors.h"
 #include "device/lanes.h"
+#include "device/large.h"
 #include "device/lapack.h"
 #include "device/pool.h"
 #include "device/resident.h"
@@ -485,6 +486,42 @@ static size_t memory_limit(const struct ofl_started *started)
     return (size_t)(limit > 0 && limit < there ? limit : there);
 }
 
+/* What a product or triangular operation would be if it were larger than that. */
+static struct ofl_large large_of(const struct ofl_started *started, const struct ofl_call *call,
+                                 const struct plan *plan)
+{
+    struct ofl_large large = {.started = started,
+                              .call = call,
+                              .work_bytes = plan->work_bytes,
+                              .host_work_bytes = plan->host_work_bytes,
+                              .limit = memory_limit(started)};
+    memcpy(large.read, plan->read, sizeof large.read);
+    memcpy(large.written, plan->written, sizeof large.written);
+    return large;
+}
+
+static bool can_be_large(const struct ofl_started *started, const struct ofl_call *call, const struct plan *plan)
+{
+    struct ofl_large large = large_of(started, call, plan);
+    return ofl_beyond_can(call->operation) || ofl_large_can(&large);
+}
+
+static enum ofl_reason run_large(const struct ofl_started *started, const struct ofl_call *call,
+                                 const struct plan *plan, struct ofl_device_times *times)
+{
+    struct ofl_large large = large_of(started, call, plan);
+    double begin = ofl_clock();
+    large.scratch = &lane->scratch;
+    large.step = lane->step;
+    while (ofl_resident_evict(started)) { /* it takes what there is */
+    }
+    enum ofl_reason reason = ofl_large_run(&large);
+    times->compute = ofl_clock() - begin; /* and the copies meanwhile */
+    times->bytes_in = large.bytes_in;
+    times->bytes_out = large.bytes_out;
+    return reason;
+}
+
 /* A call that takes more than that. */
 static enum ofl_reason run_beyond(const struct ofl_started *started, const struct ofl_call *call,
                                   struct ofl_device_times *times)
@@ -548,8 +585,9 @@ static void job_errand(void *argument)
         }
         job->reason = reserve_all(job->call, &plan);
         if (job->reason == OFL_OK) {
-            job->reason = beyond ? run_beyond(started, job->call, job->times)
-                                 : run_plan(started, job->call, &plan, job->times);
+            job->reason = !beyond                                      ? run_plan(started, job->call, &plan, job->times)
+                          : ofl_beyond_can(job->call->operation) ? run_beyond(started, job->call, job->times)
+                                                                 : run_large(started, job->call, &plan, job->times);
         }
         leave_copies(started, job->call, job->reason == OFL_OK, &plan);
     }
@@ -667,7 +705,7 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
         reason = make_plan(ofl_started_device(), call, &plan);
     }
     if (reason == OFL_OK && plan.device_bytes > memory_limit(ofl_started_device()) &&
-        !ofl_beyond_can(call->operation)) {
+        !can_be_large(ofl_started_device(), call, &plan)) {
         reason = OFL_DEVICE_MEMORY;
     }
     errno = saved;

@@ -22,7 +22,7 @@ struct ofl_started {
     struct ofl_device_properties properties;   /* asking the driver may take longer than a small call */
     struct ofl_stream *stream;                 /* operations, and the copies of calls that are not cut */
     struct ofl_stream *in_stream, *out_stream; /* copies of the others */
-    struct ofl_event *arrived, *computed[OFL_MOST_STEPS];
+    struct ofl_event *arrived, *left, *computed[OFL_MOST_STEPS];
     struct ofl_event *mark[OFL_MARK_COUNT];
     int lane; /* whose streams and events these are */
 };

@@ -48,7 +48,7 @@ struct run {
     int64_t missing[OFL_MOST_STEPS]; /* pieces of a step that are not queued yet */
     int launched, ready;             /* steps whose operations are queued; are done, or precede on the same stream */
     bool launching, scouting;
-    int awaited; /* under in_lock: steps whose operations the stream of copies in waits for */
+    int awaited, left; /* under in_lock: steps whose operations, whose results the stream of copies in waits for */
 };
 
 /* A piece on its way. */
@@ -60,8 +60,10 @@ struct errand {
 
 /* A piece of a result, once the numbers that were there are kept. */
 struct ofl_committed {
-    const struct ofl_part *part;
+    struct ofl_buffer host;
     struct ofl_piece piece;
+    const char *kept; /* the piece's */
+    size_t pitch;
 };
 
 /* What one thread has under way: copies out to its slots, the oldest first. */
@@ -128,13 +130,23 @@ static void fail(struct run *run, enum ofl_reason reason)
     }
 }
 
+static bool take(const struct run *run, struct cursor *at, bool in, int limit, struct errand *errand);
+
+/* Whether results of the first so many steps are still to be queued. */
+static bool has_results(const struct run *run, int steps)
+{
+    struct cursor copy = run->next_out;
+    struct errand unused;
+    return steps > 0 && (run->ready < steps || take(run, &copy, false, steps, &unused));
+}
+
 /* Takes the next piece after *at.  False where there is none in the steps below `limit`, or none yet: where it goes
  * is in use by operations that are not even queued. */
 static bool take(const struct run *run, struct cursor *at, bool in, int limit, struct errand *errand)
 {
     for (; at->step < limit; at->step++, at->part = 0) {
         const struct ofl_step *step = &run->pipeline->step[at->step];
-        if (in && step->after > run->launched) {
+        if (in && (step->after > run->launched || has_results(run, step->after_results))) {
             return false;
         }
         for (; at->part < (in ? step->ins : step->outs); at->part++, at->piece = 0) {
@@ -280,6 +292,22 @@ static enum ofl_reason await_room(struct run *run, int steps)
     return reason;
 }
 
+/* The same for their results, all of which are queued. */
+static enum ofl_reason await_results(struct run *run, int steps)
+{
+    enum ofl_reason reason = OFL_OK;
+    if (steps > run->left && run->in != run->out) {
+        pthread_mutex_lock(&run->out_lock);
+        reason = record(run, run->out, run->started->left);
+        pthread_mutex_unlock(&run->out_lock);
+        if (reason == OFL_OK) {
+            reason = wait_for(run, run->in, run->started->left);
+        }
+        run->left = steps;
+    }
+    return reason;
+}
+
 static enum ofl_reason bring_in(struct worker *worker, const struct errand *errand)
 {
     struct run *run = worker->run;
@@ -297,6 +325,9 @@ static enum ofl_reason bring_in(struct worker *worker, const struct errand *erra
     worker->in_turn ^= 1;
     pthread_mutex_lock(&run->in_lock);
     reason = await_room(run, run->pipeline->step[errand->step].after);
+    if (reason == OFL_OK) {
+        reason = await_results(run, run->pipeline->step[errand->step].after_results);
+    }
     if (reason == OFL_OK) {
         reason = queue(run, errand, true, slot);
     }
@@ -318,7 +349,8 @@ static void keep_old(struct run *run, const struct errand *errand)
     }
     ofl_piece_gather(&part->host, &errand->piece, undo_at(part, &errand->piece), part->undo_pitch);
     pthread_mutex_lock(&run->lock);
-    run->pipeline->committed[run->pipeline->committed_count++] = (struct ofl_committed){part, errand->piece};
+    run->pipeline->committed[run->pipeline->committed_count++] =
+        (struct ofl_committed){part->host, errand->piece, undo_at(part, &errand->piece), part->undo_pitch};
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -674,7 +706,7 @@ void ofl_pipeline_end(struct ofl_pipeline *pipeline, bool success)
 {
     for (int64_t i = 0; !success && i < pipeline->committed_count; i++) {
         const struct ofl_committed *done = &pipeline->committed[i];
-        ofl_piece_scatter(&done->part->host, &done->piece, undo_at(done->part, &done->piece), done->part->undo_pitch);
+        ofl_piece_scatter(&done->host, &done->piece, done->kept, done->pitch);
     }
     free(pipeline->committed);
     pipeline->committed = NULL;

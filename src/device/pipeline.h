@@ -27,6 +27,7 @@ struct ofl_part {
 struct ofl_step {
     int ins, calls, outs;
     int after; /* copies in begin when the operations of so many steps are done: they go where those looked */
+    int after_results; /* the same, when the results of so many steps have left */
     struct ofl_part in[OFL_STEP_PARTS], out[OFL_STEP_PARTS];
     struct ofl_call call[OFL_STEP_CALLS]; /* on device buffers */
 };

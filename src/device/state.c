@@ -60,7 +60,7 @@ const char *ofl_device_explanation(void)
 }
 
 /* Where the streams and events of `started` are, to make and to destroy them. */
-enum { stream_count = 3, event_count = OFL_MARK_COUNT + 1 + OFL_MOST_STEPS };
+enum { stream_count = 3, event_count = OFL_MARK_COUNT + 2 + OFL_MOST_STEPS };
 
 static struct ofl_stream **stream_place(struct ofl_started *of, int i)
 {
@@ -72,7 +72,10 @@ static struct ofl_event **event_place(struct ofl_started *of, int i)
     if (i < OFL_MARK_COUNT) {
         return &of->mark[i];
     }
-    return i == OFL_MARK_COUNT ? &of->arrived : &of->computed[i - OFL_MARK_COUNT - 1];
+    if (i < OFL_MARK_COUNT + 2) {
+        return i == OFL_MARK_COUNT ? &of->arrived : &of->left;
+    }
+    return &of->computed[i - OFL_MARK_COUNT - 2];
 }
 
 static enum ofl_reason create_streams(const struct ofl_backend *backend, struct ofl_started *of)

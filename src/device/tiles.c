@@ -122,7 +122,7 @@ static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, in
 
 void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step)
 {
-    step->ins = step->outs = step->after = 0;
+    step->ins = step->outs = step->after = step->after_results = 0;
     for (int i = 0; i < layout->call->operands; i++) {
         const struct ofl_buffer *host = &layout->call->operand[i];
         if (host->region != OFL_PIVOTS) { /* those are converted */
@@ -181,15 +181,48 @@ static bool cuts_columns(const struct ofl_call *call, const struct division *div
     return division->columns;
 }
 
+bool ofl_ring_of(const struct ofl_call *call, struct ofl_ring *ring)
+{
+    struct ofl_layout layout = {.call = call, .copy_of = {-1, -1, -1, -1}};
+    struct division division;
+    bool cut = divide(&layout, &division);
+    *ring = cut ? (struct ofl_ring){division.columns, division.shared, 0} : (struct ofl_ring){false, 0, 0};
+    return cut;
+}
+
+bool ofl_ring_cuts_columns(const struct ofl_call *call, const struct ofl_ring *ring, int operand)
+{
+    struct division division = {ring->columns, ring->shared};
+    return cuts_columns(call, &division, operand);
+}
+
+/* Where a panel of an operand lies on the device. */
+static struct ofl_buffer device_panel(const struct ofl_layout *layout, int operand, struct range rows,
+                                      struct range columns, int index)
+{
+    const struct ofl_buffer *whole = &layout->device->operand[operand];
+    struct ofl_buffer panel = rectangle(whole, rows, columns);
+    if (layout->ring != NULL) {
+        bool cut = ofl_ring_cuts_columns(layout->call, layout->ring, operand);
+        int64_t longest = cut ? panel.rows * layout->ring->width : panel.columns * layout->ring->width;
+        panel.address = (char *)whole->address + (size_t)(index % OFL_RING_PLACES) * (size_t)longest * whole->element_size;
+        panel.ld = panel.rows;
+    }
+    return panel;
+}
+
 /* One panel of a product or of a triangle's operation. */
-static void panel_step(const struct ofl_layout *layout, const struct division *division, struct range panel, bool first,
+static void panel_step(const struct ofl_layout *layout, const struct division *division, struct range panel, int index,
                        struct ofl_step *step)
 {
     const struct ofl_call *call = layout->call;
-    step->ins = step->outs = step->after = 0;
+    step->ins = step->outs = step->after = step->after_results = 0;
+    if (layout->ring != NULL && index >= OFL_RING_PLACES) {
+        step->after_results = index - OFL_RING_PLACES + 1;
+    }
     step->calls = 1;
     step->call[0] = *layout->device;
-    if (first) {
+    if (index == 0) {
         add_whole(layout, step, division->shared);
     }
     for (int i = 0; i < call->operands; i++) {
@@ -199,9 +232,19 @@ static void panel_step(const struct ofl_layout *layout, const struct division *d
         }
         bool columns = cuts_columns(call, division, i);
         struct range r = columns ? all_rows(host) : panel, c = columns ? panel : all_columns(host);
+        int ins = step->ins, outs = step->outs;
         add_in(layout, step, i, r, c, OFL_GENERAL);
         add_out(layout, step, i, r, c, OFL_GENERAL);
-        step->call[0].operand[i] = rectangle(&layout->device->operand[i], r, c);
+        struct ofl_buffer device = device_panel(layout, i, r, c, index);
+        if (step->ins > ins) {
+            step->in[ins].device = device.address;
+            step->in[ins].device_ld = device.ld;
+        }
+        if (step->outs > outs) {
+            step->out[outs].device = device.address;
+            step->out[outs].device_ld = device.ld;
+        }
+        step->call[0].operand[i] = device;
     }
     *(division->columns ? &step->call[0].n : &step->call[0].m) = length(panel);
 }
@@ -343,7 +386,7 @@ int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
     if (!update && !divide(layout, &division)) {
         return 0;
     }
-    int64_t side = division.columns ? call->n : call->m, width = panel_width(layout, side);
+    int64_t side = division.columns ? call->n : call->m, width = layout->ring != NULL ? layout->ring->width : panel_width(layout, side);
     int count = (int)((side - 1) / width) + 1;
     if (count < 2 || count > OFL_MOST_STEPS) {
         return 0;
@@ -355,7 +398,7 @@ int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
         if (update) {
             update_step(layout, panel, &steps[i]);
         } else {
-            panel_step(layout, &division, panel, i == 0, &steps[i]);
+            panel_step(layout, &division, panel, i, &steps[i]);
         }
         if (i == 0) {
             add_selected(layout, &steps[i]);

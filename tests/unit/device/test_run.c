@@ -164,7 +164,7 @@ static void too_little_memory(void)
 {
     static struct product product;
     struct ofl_call call = product_call(&product);
-    setenv("GPU_OFFLOAD_HOST_MEMORY", "30000", 1);
+    setenv("GPU_OFFLOAD_HOST_MEMORY", "3000", 1);
     start_host();
     CHECK(ofl_device_supports(&call) == OFL_DEVICE_MEMORY);
     CHECK(ofl_device_run(&call, NULL) == OFL_DEVICE_MEMORY && is_multiple(&product, 0));

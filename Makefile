@@ -3,6 +3,8 @@
 PRESET ?= release
 BUILD  := build/$(PRESET)
 prefix ?= /usr/local
+# More options for CMake, say CMAKE_OPTIONS=-DOFL_WARNINGS_ARE_ERRORS=ON
+CMAKE_OPTIONS ?=
 
 .PHONY: all setup demo check check-asan check-tsan check-testers lint format bench fuzz install clean help
 all: $(BUILD)/build.ninja
@@ -10,7 +12,7 @@ all: $(BUILD)/build.ninja
 
 # Quiet when it works: what configuring printed is shown only when it failed.
 $(BUILD)/build.ninja: CMakePresets.json
-	@cmake --preset $(PRESET) -G Ninja >build-$(PRESET).log 2>&1 || { cat build-$(PRESET).log; rm -f build-$(PRESET).log; exit 1; }
+	@cmake --preset $(PRESET) -G Ninja $(CMAKE_OPTIONS) >build-$(PRESET).log 2>&1 || { cat build-$(PRESET).log; rm -f build-$(PRESET).log; exit 1; }
 	@grep 'CUDA backend' build-$(PRESET).log; rm -f build-$(PRESET).log
 
 help:

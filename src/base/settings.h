@@ -25,6 +25,11 @@ struct ofl_setting_info {
     size_t offset;
 };
 
+/* What `gpu-offload run` tells the library in the program, beside the settings.  The process that it started, which
+ * writes the summary file itself; and 1 where it has said already that the device cannot work. */
+#define OFL_ROOT_VARIABLE "GPU_OFFLOAD_ROOT_PID"
+#define OFL_TOLD_VARIABLE "GPU_OFFLOAD_DEVICE_TOLD"
+
 /* All rows of options.def, in its order. */
 extern const struct ofl_setting_info ofl_setting_table[];
 extern const size_t ofl_setting_count;

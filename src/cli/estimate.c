@@ -24,7 +24,7 @@
 struct options {
     const char *folder, *profile, *device;
     int level;
-    bool check;
+    bool check, calls;
 };
 
 struct replay {
@@ -46,6 +46,7 @@ static void print_help(void)
          "                  estimate from its hardware)\n"
          "  --device KIND   cuda or host: whose profile (default: cuda)\n"
          "  --check         instead, compare the predictions with what the trace has\n"
+         "  --calls         the same, with a line for each call\n"
          "  --help          print this");
 }
 
@@ -75,8 +76,11 @@ void ofl_estimate_work(const struct ofl_trace_record *record, struct ofl_work *o
         const struct ofl_trace_buffer *buffer = &record->buffer[i];
         out->bytes_in += buffer->access != OFL_WRITE ? (double)buffer->bytes : 0;
         out->bytes_out += buffer->access != OFL_READ ? (double)buffer->bytes : 0;
+        out->bytes_staged += (record->staged >> i & 1) != 0 ? (double)buffer->bytes : 0;
         out->device_bytes += (double)buffer->bytes;
     }
+    bool shares = record->shared > 0 && record->shared <= record->buffers;
+    ofl_work_cut(out, record->pieces, shares ? (double)record->buffer[record->shared - 1].bytes : 0);
 }
 
 /* Reasons that no decision makes: those calls stay on the CPU whatever the machine. */
@@ -117,7 +121,7 @@ static void replay_call(struct replay *replay, const struct ofl_trace_record *re
     replay->cpu_seconds += cpu;
     replay->reasons[reason]++;
     if (reason == OFL_OK) {
-        replay->started += ofl_start_seconds(&work, machine, &replay->situation);
+        replay->started += ofl_start_seconds(&work, machine, &replay->learning, &replay->situation);
         replay->situation.state = OFL_OK;
         replay->situation.library_loaded[ofl_library_of(work.operation)] = true;
         replay->offloaded++;
@@ -228,7 +232,7 @@ static int estimate(const struct options *options)
     }
     bool done = find_machine(options, &machine);
     if (done && options->check) {
-        done = ofl_estimate_check(paths, count, &machine);
+        done = ofl_estimate_check(paths, count, &machine, options->calls);
     } else if (done) {
         done = false;
         for (size_t i = 0; i < count; i++) {
@@ -244,7 +248,7 @@ int ofl_cli_estimate(int argc, char **argv)
     static const struct option table[] = {
         {"level", required_argument, NULL, 'l'},  {"profile", required_argument, NULL, 'p'},
         {"device", required_argument, NULL, 'd'}, {"check", no_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+        {"calls", no_argument, NULL, 'a'},                {"help", no_argument, NULL, 'h'},         {0}};
     struct options options = {.level = OFL_LEVEL_DEFAULT, .device = "cuda"};
     char *end = NULL;
     optind = 1;
@@ -266,6 +270,9 @@ int ofl_cli_estimate(int argc, char **argv)
             break;
         case 'c':
             options.check = true;
+            break;
+        case 'a':
+            options.check = options.calls = true;
             break;
         case 'h':
             print_help();

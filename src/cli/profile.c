@@ -39,18 +39,20 @@ static void print_key(const char *name, const char *value)
 
 static void print_costs(const struct ofl_machine *machine)
 {
-    printf("\n  start          %.3f s", machine->start);
+    static const char *const ways[OFL_HOST_MEMORY_COUNT] = {"ordinary memory", "page-locked memory",
+                                                            "ordinary memory, where much is copied",
+                                                            "from the staging area into place"};
+    printf("\n  start          %.3f s\n", machine->start);
     for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
-        printf(", %s library %.3f s", ofl_library_name((enum ofl_library)i), machine->library[i]);
+        printf("  %-8s       %.3f s for the library, %.4f s for each routine of it\n",
+               ofl_library_name((enum ofl_library)i), machine->library[i], machine->routine[i]);
     }
-    putchar('\n');
     for (int d = 0; d < OFL_DIRECTION_COUNT; d++) {
         for (int h = 0; h < OFL_HOST_MEMORY_COUNT; h++) {
             const struct ofl_line *line = &machine->copy[d][h];
             if (line->rate > 0) {
-                printf("  copy %-3s        %.2f GB/s and %.1f us each (%s memory)\n",
-                       ofl_direction_name((enum ofl_direction)d), 1e-9 * line->rate, 1e6 * line->fixed,
-                       ofl_host_memory_name((enum ofl_host_memory)h));
+                printf("  copy %-3s        %.2f GB/s and %.1f us each (%s)\n", ofl_direction_name((enum ofl_direction)d),
+                       1e-9 * line->rate, 1e6 * line->fixed, ways[h]);
             }
         }
     }

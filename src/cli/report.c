@@ -30,7 +30,7 @@ struct totals {
     struct sum all[2];
     uint64_t reasons[OFL_REASON_COUNT];
     double reason_seconds[OFL_REASON_COUNT];
-    uint64_t damaged, dropped;
+    uint64_t failed, damaged, dropped;
 };
 
 /* What an operand's address held when it was seen last: to tell how much copying an unchanged operand would
@@ -92,6 +92,7 @@ static void add_file(struct totals *totals, struct ofl_trace_reader *reader)
         double repeated = repeated_bytes(seen, &record);
         add(&totals->routine[place][record.operation][record.precision], &record, repeated);
         add(&totals->all[place], &record, repeated);
+        totals->failed += (record.flags & OFL_TRACE_FAILED) != 0;
         totals->reasons[record.reason]++;
         totals->reason_seconds[record.reason] += 1e-9 * (double)record.duration;
     }
@@ -151,6 +152,9 @@ static void print_totals(const struct totals *totals)
             printf("  %9" PRIu64 " calls %11.4f s  %s\n", totals->reasons[reason], totals->reason_seconds[reason],
                    ofl_reason_text((enum ofl_reason)reason));
         }
+    }
+    if (totals->failed > 0) {
+        printf("\n  %" PRIu64 " calls of LAPACK failed (info was not 0).\n", totals->failed);
     }
     double repeated = totals->all[0].bytes_repeated + totals->all[1].bytes_repeated;
     if (repeated > 0) {

@@ -1,11 +1,14 @@
-/* gpu-offload run: starts a program with the preload library.
+/* gpu-offload run and gpu-offload measure: start a program with the preload library.
  *
- * Entry point: ofl_cli_run.  It turns the settings into environment variables (an option wins over the variable
+ * Entry points: ofl_cli_run, ofl_cli_measure.  They differ by a row of `modes` only: measure is a run with some
+ * settings fixed, which records everything.  What follows is of both.  It turns the settings into environment variables (an option wins over the variable
  * that is already there, that over the configuration file, that over the default), puts
  * libgpuoffload.so first in LD_PRELOAD and becomes the program with exec: exit status, signals, terminal and
- * standard streams are the program's own, and no process of ours stays.  It looks at no device:
- * that is the library's business, when a call first needs one. */
+ * standard streams are the program's own, and no process of ours stays.  It starts no device:
+ * that is the library's business, when a call first needs one; but a device asked for by name that cannot work is told
+ * here (device_check.c). */
 #include "cli/cli.h"
+#include "cli/device_check.h"
 #include "cli/program.h"
 #include "base/message.h"
 #include "base/settings.h"
@@ -19,10 +22,48 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LIBRARY       "libgpuoffload.so"
-#define ROOT_VARIABLE "GPU_OFFLOAD_ROOT_PID" /* read by src/intercept/summary.c */
+#define LIBRARY "libgpuoffload.so"
 
-enum { OPTION_HELP = 1, OPTION_SETTING = 1000, OPTION_NO = 2000 };
+enum { OPTION_HELP = 1, OPTION_SETTING = 1000, OPTION_NO = 2000, MOST_FIXED = 3 };
+
+/* A command of this file.  Fixed settings have the values given here whatever variables and the configuration
+ * file say, and are no options of the command. */
+struct mode {
+    const char *name, *purpose;
+    struct {
+        const char *option, *value;
+    } fixed[MOST_FIXED];
+    const char *options; /* the settings that can be given, between blanks; NULL: all */
+    const char *trace;   /* the folder of the traces where none is given; the process number follows.  NULL: none */
+};
+static const struct mode modes[] = {
+    {"run", "Runs PROGRAM unchanged; its calls of BLAS and LAPACK run on the GPU where that pays.", .trace = NULL},
+    {"measure",
+     "Runs PROGRAM unchanged, with everything on the CPU, and records its calls of BLAS and LAPACK.  "
+     "'gpu-offload report' then says where its time went, 'gpu-offload estimate' what a GPU would do for it.",
+     .fixed = {{"device", "none"}, {"force", "0"}},
+     .options = " trace summary summary-file verbose ",
+     .trace = "gpu-offload-trace-"},
+};
+static const struct mode *mode; /* of this call of the command */
+
+/* The value that a setting has in this mode whatever was given; NULL: none. */
+static const char *fixed_value(const struct ofl_setting_info *setting)
+{
+    for (int i = 0; i < MOST_FIXED && mode->fixed[i].option != NULL; i++) {
+        if (strcmp(mode->fixed[i].option, setting->option) == 0) {
+            return mode->fixed[i].value;
+        }
+    }
+    return NULL;
+}
+
+static bool is_option(const struct ofl_setting_info *setting)
+{
+    char word[64];
+    snprintf(word, sizeof word, " %s ", setting->option);
+    return mode->options == NULL || strstr(mode->options, word) != NULL;
+}
 
 /* ---- Help ---- */
 
@@ -57,10 +98,14 @@ static void print_default(const struct ofl_setting_info *setting)
 static void print_help(void)
 {
     char path[PATH_MAX];
-    puts("usage: gpu-offload run [options] [--] PROGRAM [ARGUMENT...]\n\n"
-         "Runs PROGRAM unchanged; its calls of BLAS run on the GPU where that pays.\n");
+    printf("usage: gpu-offload %s [options] [--] PROGRAM [ARGUMENT...]\n\n", mode->name);
+    print_wrapped(mode->purpose, 0);
+    putchar('\n');
     for (size_t i = 0; i < ofl_setting_count; i++) {
         const struct ofl_setting_info *setting = &ofl_setting_table[i];
+        if (!is_option(setting)) {
+            continue;
+        }
         bool flag = setting->type == OFL_SETTING_FLAG;
         printf("  --%s%s%s%s\n", flag ? "[no-]" : "", setting->option, flag ? "" : " ", flag ? "" : setting->argument);
         print_wrapped(setting->help, 8);
@@ -72,6 +117,11 @@ static void print_help(void)
          "names.  An option wins over a variable, a variable over the file.");
     if (ofl_cli_configuration_file(path, sizeof path)) {
         printf("The file: %s\n", path);
+    }
+    if (mode->trace != NULL) {
+        printf("\nWithout --trace the folder is %sNUMBER in the current folder; NUMBER is\n"
+               "that of the process.\n",
+               mode->trace);
     }
     puts("\nExit status: the program's own; 2 for a wrong option, 125 if gpu-offload fails,\n"
          "126 if PROGRAM cannot be executed, 127 if it is not found.");
@@ -88,6 +138,9 @@ static const struct option *make_options(void)
     for (size_t i = 0; i < ofl_setting_count; i++) {
         const struct ofl_setting_info *setting = &ofl_setting_table[i];
         bool flag = setting->type == OFL_SETTING_FLAG;
+        if (!is_option(setting)) {
+            continue;
+        }
         options[used++] =
             (struct option){setting->option, flag ? no_argument : required_argument, NULL, OPTION_SETTING + (int)i};
         if (flag) {
@@ -116,11 +169,13 @@ static int read_options(int argc, char **argv, const char **given)
             return 0;
         }
         if (option == ':') {
-            ofl_message("run: the option '%s' needs a value; 'gpu-offload run --help' explains it", argv[where]);
+            ofl_message("%s: the option '%s' needs a value; 'gpu-offload %s --help' explains it", mode->name,
+                        argv[where], mode->name);
             return OFL_EXIT_USAGE;
         }
         if (option == '?') {
-            ofl_message("run: there is no option '%s'; 'gpu-offload run --help' lists them", argv[where]);
+            ofl_message("%s: there is no option '%s'; 'gpu-offload %s --help' lists them", mode->name, argv[where],
+                        mode->name);
             return OFL_EXIT_USAGE;
         }
         if (option >= OPTION_NO) {
@@ -152,18 +207,19 @@ static int export_settings(const char **given)
     int status = ofl_cli_read_configuration(configured) ? -1 : OFL_EXIT_USAGE;
     for (size_t i = 0; status < 0 && i < ofl_setting_count; i++) {
         const struct ofl_setting_info *setting = &ofl_setting_table[i];
-        const char *variable = getenv(setting->variable), *value = given[i];
+        const char *variable = getenv(setting->variable), *value = given[i], *fixed = fixed_value(setting);
         char explanation[256];
+        value = fixed != NULL ? fixed : value;
         if (value == NULL && variable != NULL && *variable != '\0') {
             value = variable;
         }
         if (value != NULL && !ofl_setting_check(setting, value, explanation, sizeof explanation)) {
-            ofl_message("run: %s", explanation);
+            ofl_message("%s: %s", mode->name, explanation);
             status = OFL_EXIT_USAGE;
         } else {
             value = value != NULL ? value : configured[i];
             if (value != NULL && !export_value(setting, value)) {
-                ofl_message("run: cannot set %s: %s", setting->variable, strerror(errno));
+                ofl_message("%s: cannot set %s: %s", mode->name, setting->variable, strerror(errno));
                 status = OFL_EXIT_FAILED;
             }
         }
@@ -174,11 +230,38 @@ static int export_settings(const char **given)
     return status;
 }
 
+/* Where the program's trace goes if nobody has said, and what can be done with it.  Before the program begins: this
+ * process becomes the program, which may end in any way. */
+static int announce_trace(void)
+{
+    const char *variable = "GPU_OFFLOAD_TRACE", *folder = getenv(variable);
+    char here[PATH_MAX], name[64], path[PATH_MAX + 64];
+    if (mode->trace == NULL) {
+        return -1;
+    }
+    if (folder == NULL || *folder == '\0') {
+        if (getcwd(here, sizeof here) == NULL) {
+            ofl_message("%s: the current folder cannot be named: %s; give one for the trace with --trace", mode->name,
+                        strerror(errno));
+            return OFL_EXIT_FAILED;
+        }
+        snprintf(name, sizeof name, "%s%ld", mode->trace, (long)getpid());
+        snprintf(path, sizeof path, "%s/%s", here, name);
+        if (setenv(variable, path, 1) != 0) {
+            ofl_message("%s: cannot set %s: %s", mode->name, variable, strerror(errno));
+            return OFL_EXIT_FAILED;
+        }
+        folder = name;
+    }
+    ofl_message("the trace goes to %s; see 'gpu-offload report' and 'gpu-offload estimate' with this folder", folder);
+    return -1;
+}
+
 /* The process that is started writes the summary file itself; its children write FILE.PID.  This process becomes
  * the program, so the number is ours.  A run inside a run that names no file of its own leaves that as it is. */
 static int export_root(const char **given)
 {
-    const char *file = getenv("GPU_OFFLOAD_SUMMARY"), *root = getenv(ROOT_VARIABLE);
+    const char *file = getenv("GPU_OFFLOAD_SUMMARY"), *root = getenv(OFL_ROOT_VARIABLE);
     char number[32];
     bool own_file = false;
     for (size_t i = 0; i < ofl_setting_count; i++) {
@@ -188,8 +271,8 @@ static int export_root(const char **given)
         return -1;
     }
     snprintf(number, sizeof number, "%ld", (long)getpid());
-    if (setenv(ROOT_VARIABLE, number, 1) != 0) {
-        ofl_message("run: cannot set %s: %s", ROOT_VARIABLE, strerror(errno));
+    if (setenv(OFL_ROOT_VARIABLE, number, 1) != 0) {
+        ofl_message("%s: cannot set %s: %s", mode->name, OFL_ROOT_VARIABLE, strerror(errno));
         return OFL_EXIT_FAILED;
     }
     return -1;
@@ -215,13 +298,13 @@ static int export_preload(void)
 {
     char library[PATH_MAX];
     if (!ofl_cli_library(LIBRARY, library, sizeof library) || access(library, R_OK) != 0) {
-        ofl_message("run: %s is not where it belongs, at %s; install gpu-offload again", LIBRARY, library);
+        ofl_message("%s: %s is not where it belongs, at %s; install gpu-offload again", mode->name, LIBRARY, library);
         return OFL_EXIT_FAILED;
     }
     if (strpbrk(library, " :$") != NULL) {
-        ofl_message("run: the dynamic linker cannot preload %s: blanks, colons and dollar signs have a meaning in "
+        ofl_message("%s: the dynamic linker cannot preload %s: blanks, colons and dollar signs have a meaning in "
                     "LD_PRELOAD; move gpu-offload to a folder without them",
-                    library);
+                    mode->name, library);
         return OFL_EXIT_FAILED;
     }
     const char *existing = getenv("LD_PRELOAD");
@@ -233,7 +316,7 @@ static int export_preload(void)
     char *joined;
     if (asprintf(&joined, "%s%s%s", library, *existing != '\0' ? ":" : "", existing) < 0 ||
         setenv("LD_PRELOAD", joined, 1) != 0) {
-        ofl_message("run: cannot set LD_PRELOAD: %s", strerror(errno));
+        ofl_message("%s: cannot set LD_PRELOAD: %s", mode->name, strerror(errno));
         return OFL_EXIT_FAILED;
     }
     free(joined);
@@ -254,6 +337,28 @@ static bool preload_wanted(const char *name)
                     ofl_reach_advice(program.reach));
     }
     return program.reach != OFL_REACH_FOREIGN && program.reach != OFL_REACH_OTHER_LIBC;
+}
+
+/* Says that a device which was asked for by name cannot work, once for the program and all of its children. */
+static int tell_device(const char *program)
+{
+    const char *device = getenv("GPU_OFFLOAD_DEVICE"), *folder = getenv("GPU_OFFLOAD_BACKEND_DIR");
+    const char *told = getenv(OFL_TOLD_VARIABLE);
+    char explanation[PATH_MAX + 512], path[PATH_MAX];
+    if (device == NULL || (strcmp(device, "cuda") != 0 && strcmp(device, "host") != 0) ||
+        ofl_program_find(program, path) != 0 ||
+        ofl_cli_check_device(device, folder != NULL ? folder : "", explanation, sizeof explanation)) {
+        unsetenv(OFL_TOLD_VARIABLE);
+        return -1;
+    }
+    if (told == NULL || strcmp(told, "1") != 0) {
+        ofl_message("%s; the program runs on the CPU", explanation);
+    }
+    if (setenv(OFL_TOLD_VARIABLE, "1", 1) != 0) {
+        ofl_message("%s: cannot set %s: %s", mode->name, OFL_TOLD_VARIABLE, strerror(errno));
+        return OFL_EXIT_FAILED;
+    }
+    return -1;
 }
 
 /* Whether a file that the kernel does not know can be a shell's script: text up to its first line's end. */
@@ -298,7 +403,7 @@ static int execute(char **argv)
     struct stat status;
     int error = ofl_program_find(argv[0], path);
     if (error == ENOENT) {
-        ofl_message("run: there is no program '%s'", argv[0]);
+        ofl_message("%s: there is no program '%s'", mode->name, argv[0]);
         return OFL_EXIT_NOT_FOUND;
     }
     if (error == 0) {
@@ -308,33 +413,49 @@ static int execute(char **argv)
         error = EISDIR;
     }
     if (error == ENOENT) {
-        ofl_message("run: cannot execute '%s': the interpreter or dynamic linker that it names does not exist",
-                    argv[0]);
+        ofl_message("%s: cannot execute '%s': the interpreter or dynamic linker that it names does not exist",
+                    mode->name, argv[0]);
     } else if (error == ENOEXEC) {
-        ofl_message("run: cannot execute '%s': it is damaged or was built for another machine", argv[0]);
+        ofl_message("%s: cannot execute '%s': it is damaged or was built for another machine", mode->name, argv[0]);
     } else {
-        ofl_message("run: cannot execute '%s': %s", argv[0], strerror(error));
+        ofl_message("%s: cannot execute '%s': %s", mode->name, argv[0], strerror(error));
     }
     return OFL_EXIT_CANNOT_EXECUTE;
 }
 
-int ofl_cli_run(int argc, char **argv)
+static int start(const struct mode *chosen, int argc, char **argv)
 {
+    mode = chosen;
     const char *given[OFL_CLI_SETTINGS] = {0};
     int status = read_options(argc, argv, given);
     if (status >= 0) {
         return status;
     }
     if (optind >= argc) {
-        ofl_message("run: no program is given; usage: gpu-offload run [options] [--] PROGRAM [ARGUMENT...]");
+        ofl_message("%s: no program is given; usage: gpu-offload %s [options] [--] PROGRAM [ARGUMENT...]", mode->name,
+                    mode->name);
         return OFL_EXIT_USAGE;
     }
     status = export_settings(given);
     if (status < 0) {
         status = export_root(given);
     }
+    if (status < 0) {
+        status = announce_trace();
+    }
     if (status < 0 && preload_wanted(argv[optind])) {
         status = export_preload();
+        status = status < 0 ? tell_device(argv[optind]) : status;
     }
     return status >= 0 ? status : execute(argv + optind);
+}
+
+int ofl_cli_run(int argc, char **argv)
+{
+    return start(&modes[0], argc, argv);
+}
+
+int ofl_cli_measure(int argc, char **argv)
+{
+    return start(&modes[1], argc, argv);
 }

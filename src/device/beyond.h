@@ -4,23 +4,21 @@
 #include "device/pipeline.h"
 #include "device/scratch.h"
 
+/* The device memory that a call may take: the setting device_memory, or all that the device has; half of it where
+ * larger calls can be done piece by piece, so that others have room. */
+size_t ofl_memory_limit(const struct ofl_started *started, enum ofl_operation operation);
+
 struct ofl_beyond {
     const struct ofl_started *started;
     const struct ofl_call *call; /* in host memory */
     struct ofl_scratch *scratch;
     struct ofl_step *step; /* OFL_MOST_STEPS of them */
-    size_t limit;          /* bytes of device memory */
-    /* Set. */
-    uint64_t bytes_in, bytes_out;
-    struct ofl_buffer factor; /* the result, in the scratch memory of the host */
-    const int64_t *pivots;    /* those of LU, from 1 */
 };
 
 /* Whether there is a way for the operation. */
 bool ofl_beyond_can(enum ofl_operation operation);
 
-/* Computes the factor; nothing is written to the call's operands, and nothing is under way any more.  OFL_DEVICE_MEMORY
- * where the limit is too narrow even so, OFL_EXCEPTIONAL_VALUES for a matrix that is singular, not definite or not
- * finite, or as the device fails. */
-enum ofl_reason ofl_beyond_run(struct ofl_beyond *beyond);
+/* Does the call as ofl_device_run does.  OFL_DEVICE_MEMORY where there is no way, or the limit is too narrow even so;
+ * OFL_EXCEPTIONAL_VALUES for a matrix that is singular, not definite or not finite. */
+enum ofl_reason ofl_beyond_run(const struct ofl_beyond *beyond, struct ofl_device_times *times);
 #endif

@@ -39,8 +39,25 @@ const char *ofl_device_explanation(void);
 enum ofl_reason ofl_device_properties(struct ofl_device_properties *out);
 enum ofl_reason ofl_device_load(struct ofl_device_load *out);
 
-/* Whether the device has a routine for the call and could hold its operands.  Starts the device. */
+/* How ofl_device_run would move a call's data; for predictions. */
+struct ofl_device_outlook {
+    int pieces; /* steps whose copies and operations overlap; 1: one thing after the other */
+    int shared; /* the operand that arrives whole before the first of several steps computes, or -1 */
+    bool
+        staged[OFL_MAX_OPERANDS]; /* the operand's result goes to a staging area first, and into its place at the end */
+    uint64_t most_bytes; /* of device memory: larger calls are done piece by piece; 0: there is no such limit */
+};
+
+/* Depends on the call and on settings, and most_bytes on the device if it is started: there need be none.  Touches no
+ * operand; below a microsecond. */
+void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *out);
+
+/* Whether the device has a routine for the call and could hold its operands.  Starts the device, and loads the library
+ * that the routine is in. */
 enum ofl_reason ofl_device_supports(const struct ofl_call *call);
+
+/* The same; *device_bytes is the memory that the call takes there, workspace included; 0 where that is not known. */
+enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_bytes);
 
 /* Runs a call whose operands lie in host memory: copy in, compute, copy out.  Starts nothing; no
  * output may overlap another operand; sizes and alpha must not be zero (OFL_NOTHING_TO_DO).  With OFL_OK the result
@@ -70,6 +87,10 @@ struct ofl_residency_counts {
 
 /* Of this process so far. */
 void ofl_device_residency_counts(struct ofl_residency_counts *out);
+
+/* Times a copy of so many bytes between page-locked host memory and the started device: the shortest of a few.  For
+ * calibrations. */
+enum ofl_reason ofl_device_time_copy(bool in, size_t bytes, double *seconds);
 
 /* Whether two rectangles of memory share a byte.  Exact where both have the same leading dimension (rows
  * of one array that interleave are disjoint) and where one is contiguous; else true when their

@@ -10,7 +10,6 @@
  * Calls of several threads may run at the same time, each in a lane of its own (lanes.c). */
 #include "device/internal.h"
 #include "base/clock.h"
-#include "base/settings.h"
 #include "device/beyond.h"
 #include "device/descriptors.h"
 #include "device/lanes.h"
@@ -24,6 +23,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { alignment = 256 };
@@ -49,7 +49,7 @@ struct plan {
     struct ofl_sight sight[OFL_MAX_OPERANDS];
 };
 
-/* Scalars that are real whatever the precision, by the words of operations.def. */
+/* The words of operations.def. */
 static const struct {
     const char *arguments;
 } rows[OFL_OPERATION_COUNT] = {
@@ -58,14 +58,31 @@ static const struct {
 #undef OFL_OPERATION
 };
 
-static bool is_lapack(const struct ofl_call *call)
+/* What the words say, found once: predictions ask for every call. */
+enum { KNOWN = 1, LAPACK = 2, ALPHA = 4, REAL_ALPHA = 8, REAL_BETA = 16 };
+
+static unsigned traits_of(enum ofl_operation operation)
 {
-    return strstr(rows[call->operation].arguments, " info") != NULL;
+    static atomic_uint found[OFL_OPERATION_COUNT];
+    unsigned traits = atomic_load_explicit(&found[operation], memory_order_relaxed);
+    if (traits == 0) {
+        const char *words = rows[operation].arguments;
+        traits = KNOWN | (strstr(words, " info") != NULL ? LAPACK : 0) | (strstr(words, "alpha") != NULL ? ALPHA : 0) |
+                 (strstr(words, "real_alpha") != NULL ? REAL_ALPHA : 0) |
+                 (strstr(words, "real_beta") != NULL ? REAL_BETA : 0);
+        atomic_store_explicit(&found[operation], traits, memory_order_relaxed);
+    }
+    return traits;
 }
 
-static bool scalar_is_zero(const struct ofl_call *call, const union ofl_scalar *scalar, const char *real_word)
+static bool is_lapack(const struct ofl_call *call)
 {
-    bool real = strstr(rows[call->operation].arguments, real_word) != NULL;
+    return (traits_of(call->operation) & LAPACK) != 0;
+}
+
+/* `real`: the scalar is real whatever the precision. */
+static bool scalar_is_zero(const struct ofl_call *call, const union ofl_scalar *scalar, bool real)
+{
     switch (call->precision) {
     case OFL_S:
         return scalar->s == 0;
@@ -88,7 +105,8 @@ static bool nothing_to_do(const struct ofl_call *call)
             return true;
         }
     }
-    return strstr(rows[call->operation].arguments, "alpha") != NULL && scalar_is_zero(call, &call->alpha, "real_alpha");
+    unsigned traits = traits_of(call->operation);
+    return (traits & ALPHA) != 0 && scalar_is_zero(call, &call->alpha, (traits & REAL_ALPHA) != 0);
 }
 
 /* Adds an aligned piece to *total; its offset in *offset.  False if it does not fit into size_t. */
@@ -111,25 +129,30 @@ static bool same_input(const struct ofl_buffer *a, const struct ofl_buffer *b)
            a->columns == b->columns && a->ld == b->ld && a->element_size == b->element_size && a->region == b->region;
 }
 
+/* What happens to an operand: depends on the call alone. */
+static void plan_transfers(const struct ofl_call *call, int i, bool *read, bool *written, bool *staged, int *copy_of)
+{
+    const struct ofl_buffer *operand = &call->operand[i];
+    *written = operand->access != OFL_READ;
+    *read = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
+            (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, (traits_of(call->operation) & REAL_BETA) != 0));
+    /* LAPACK's results are looked at before any of them is committed. */
+    *staged = *written && is_lapack(call);
+    *copy_of = -1;
+    for (int j = 0; j < i && *copy_of < 0; j++) {
+        *copy_of = same_input(operand, &call->operand[j]) ? j : -1;
+    }
+}
+
 static void plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 {
     const struct ofl_buffer *operand = &call->operand[i];
-    plan->written[i] = operand->access != OFL_READ;
-    plan->read[i] = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
-                    (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, "real_beta"));
-    /* LAPACK's results are looked at before any of them is committed. */
-    plan->staged[i] = plan->written[i] && is_lapack(call);
+    plan_transfers(call, i, &plan->read[i], &plan->written[i], &plan->staged[i], &plan->copy_of[i]);
     plan->undone[i] = plan->written[i] && plan->read[i] && !plan->staged[i];
-    plan->copy_of[i] = -1;
     plan->call.operand[i].ld = operand->rows;
     if (operand->region == OFL_PIVOTS) {
         plan->call.operand[i].element_size = sizeof(int64_t);
         plan->staged[i] = true; /* in both directions */
-    }
-    for (int j = 0; j < i && plan->copy_of[i] < 0; j++) {
-        if (same_input(operand, &call->operand[j])) {
-            plan->copy_of[i] = j;
-        }
     }
 }
 
@@ -309,7 +332,6 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
 {
     struct ofl_layout layout;
     *pipeline = (struct ofl_pipeline){.started = started,
-                                      .steps = 1,
                                       .step = lane->step,
                                       .scratch = device_at(plan->work_offset),
                                       .scratch_bytes = plan->work_bytes,
@@ -319,9 +341,8 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
     make_layout(call, plan, &layout);
     int count = ofl_tiles(&layout, lane->step);
     *cut = count > 1 && can_run(started, plan, count);
-    if (*cut) {
-        pipeline->steps = count;
-    } else {
+    pipeline->steps = *cut ? count : 1;
+    if (!*cut) {
         ofl_whole(&layout, lane->step);
     }
     enum ofl_reason reason =
@@ -335,20 +356,6 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
         times->bytes_out += pipeline->bytes_out;
     }
     return reason == OFL_OK && is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
-}
-
-enum ofl_reason ofl_drain(const struct ofl_started *started, bool copies)
-{
-    struct ofl_stream *const streams[] = {started->stream, started->in_stream, started->out_stream};
-    enum ofl_reason first = OFL_OK;
-    for (int i = 0; i < (copies ? 3 : 1); i++) {
-        enum ofl_reason reason = started->backend->stream_wait(started->device, streams[i]);
-        first = first == OFL_OK ? reason : first;
-    }
-    if (first != OFL_OK) {
-        ofl_device_lost();
-    }
-    return first;
 }
 
 /* The pivots that a call has returned, NULL where it returns none.  False where they are no rows of the matrix. */
@@ -368,7 +375,6 @@ static bool find_pivots(const struct ofl_call *call, const struct plan *plan, co
 static enum ofl_reason check_results(const struct ofl_call *call, const struct plan *plan, int32_t *info)
 {
     const int32_t *words = host_at(plan->host_info_offset);
-    const void *factor = host_at(plan->host_offset[0]);
     const int64_t *pivots;
     bool good = find_pivots(call, plan, &pivots);
     for (int i = 0; i < call->operands; i++) {
@@ -380,9 +386,9 @@ static enum ofl_reason check_results(const struct ofl_call *call, const struct p
     }
     if (good && words[OFL_INFO_CLAIM] != 0) {
         *info = words[OFL_INFO_CLAIM];
-        good = ofl_lapack_verify(call, *info, factor, pivots);
+        good = ofl_lapack_verify(call, *info, host_at(plan->host_offset[0]), pivots);
     } else if (good && *info == 0 && plan->written[0]) {
-        return ofl_lapack_check_factor(call, factor);
+        return ofl_lapack_check_factor(call, host_at(plan->host_offset[0]));
     }
     return *info < 0 ? OFL_OPERATION_FAILED : good ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }
@@ -479,13 +485,6 @@ static void leave_copies(const struct ofl_started *started, const struct ofl_cal
     }
 }
 
-/* The device memory that a call may take. */
-static size_t memory_limit(const struct ofl_started *started)
-{
-    uint64_t limit = (uint64_t)ofl_settings()->device_memory, there = started->properties.memory_bytes;
-    return (size_t)(limit > 0 && limit < there ? limit : there);
-}
-
 /* What a product or triangular operation would be if it were larger than that. */
 static struct ofl_large large_of(const struct ofl_started *started, const struct ofl_call *call,
                                  const struct plan *plan)
@@ -494,7 +493,7 @@ static struct ofl_large large_of(const struct ofl_started *started, const struct
                               .call = call,
                               .work_bytes = plan->work_bytes,
                               .host_work_bytes = plan->host_work_bytes,
-                              .limit = memory_limit(started)};
+                              .limit = ofl_memory_limit(started, call->operation)};
     memcpy(large.read, plan->read, sizeof large.read);
     memcpy(large.written, plan->written, sizeof large.written);
     return large;
@@ -522,42 +521,6 @@ static enum ofl_reason run_large(const struct ofl_started *started, const struct
     return reason;
 }
 
-/* A call that takes more than that. */
-static enum ofl_reason run_beyond(const struct ofl_started *started, const struct ofl_call *call,
-                                  struct ofl_device_times *times)
-{
-    struct ofl_device_load load;
-    struct ofl_beyond beyond = {
-        .started = started, .call = call, .scratch = &lane->scratch, .step = lane->step, .limit = memory_limit(started)};
-    if (!ofl_beyond_can(call->operation)) {
-        return OFL_DEVICE_MEMORY;
-    }
-    /* Without a limit there is what nobody else has, but for a little that nobody counts. */
-    if (ofl_settings()->device_memory <= 0 && started->backend->load(started->device, &load) == OFL_OK) {
-        uint64_t unused = (load.memory_free + lane->scratch.device_bytes) / 16 * 15;
-        beyond.limit = unused < beyond.limit ? (size_t)unused : beyond.limit;
-    }
-    double begin = ofl_clock();
-    enum ofl_reason reason = ofl_beyond_run(&beyond);
-    if (reason == OFL_OK) {
-        reason = ofl_lapack_check_factor(call, beyond.factor.address);
-    }
-    times->compute = ofl_clock() - begin; /* and the copies meanwhile */
-    times->bytes_in = beyond.bytes_in;
-    times->bytes_out = beyond.bytes_out;
-    if (reason == OFL_OK) {
-        commit_operand(call, &call->operand[0], beyond.factor.address);
-        if (call->operands > 1) {
-            ofl_pivots_commit(&call->operand[1], beyond.pivots);
-        }
-        if (call->info != NULL) {
-            *call->info = 0;
-        }
-        times->copy_out = ofl_clock() - begin - times->compute;
-    }
-    return reason;
-}
-
 /* One call, on whatever thread has the stack for it. */
 struct job {
     const struct ofl_call *call;
@@ -579,15 +542,17 @@ static void job_errand(void *argument)
         job->reason = ofl_lapack_check_input(job->call);
     }
     if (job->reason == OFL_OK) {
-        bool beyond = plan.device_bytes > memory_limit(started);
+        bool beyond = plan.device_bytes > ofl_memory_limit(started, job->call->operation);
         if (!beyond) {
             take_copies(started, job->call, &plan);
         }
         job->reason = reserve_all(job->call, &plan);
-        if (job->reason == OFL_OK) {
-            job->reason = !beyond                                      ? run_plan(started, job->call, &plan, job->times)
-                          : ofl_beyond_can(job->call->operation) ? run_beyond(started, job->call, job->times)
-                                                                 : run_large(started, job->call, &plan, job->times);
+        if (job->reason == OFL_OK && !beyond) {
+            job->reason = run_plan(started, job->call, &plan, job->times);
+        } else if (job->reason == OFL_OK && ofl_beyond_can(job->call->operation)) {
+            job->reason = ofl_beyond_run(&(struct ofl_beyond){started, job->call, &lane->scratch, lane->step}, job->times);
+        } else if (job->reason == OFL_OK) {
+            job->reason = run_large(started, job->call, &plan, job->times);
         }
         leave_copies(started, job->call, job->reason == OFL_OK, &plan);
     }
@@ -693,9 +658,31 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
     return work.reason;
 }
 
+void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *out)
+{
+    struct ofl_layout layout = {.call = call, .device = call};
+    *out = (struct ofl_device_outlook){.pieces = 1, .shared = -1};
+    for (int i = 0; i < call->operands; i++) {
+        plan_transfers(call, i, &layout.read[i], &layout.written[i], &out->staged[i], &layout.copy_of[i]);
+    }
+    int count = nothing_to_do(call) ? 0 : ofl_tiles_count(&layout, &out->shared);
+    out->pieces = count > 1 ? count : 1;
+    struct ofl_ring ring;
+    bool divisible = ofl_beyond_can(call->operation) || ofl_ring_of(call, &ring);
+    out->most_bytes = divisible && ofl_device_state() == OFL_OK
+                          ? ofl_memory_limit(ofl_started_device(), call->operation)
+                          : 0;
+}
+
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)
 {
-    struct plan plan;
+    uint64_t unwanted;
+    return ofl_device_needs(call, &unwanted);
+}
+
+enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_bytes)
+{
+    struct plan plan = {.device_bytes = 0};
     int saved = errno;
     enum ofl_reason reason = ofl_device_start();
     if (reason == OFL_OK) {
@@ -704,10 +691,11 @@ enum ofl_reason ofl_device_supports(const struct ofl_call *call)
     if (reason == OFL_OK) {
         reason = make_plan(ofl_started_device(), call, &plan);
     }
-    if (reason == OFL_OK && plan.device_bytes > memory_limit(ofl_started_device()) &&
-        !can_be_large(ofl_started_device(), call, &plan)) {
-        reason = OFL_DEVICE_MEMORY;
+    if (reason == OFL_OK && plan.device_bytes > ofl_memory_limit(ofl_started_device(), call->operation)) {
+        plan.device_bytes = ofl_memory_limit(ofl_started_device(), call->operation);
+        reason = can_be_large(ofl_started_device(), call, &plan) ? OFL_OK : OFL_DEVICE_MEMORY;
     }
+    *device_bytes = plan.device_bytes;
     errno = saved;
     return reason;
 }

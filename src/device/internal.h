@@ -48,7 +48,7 @@ enum ofl_reason ofl_operation_prepare(const struct ofl_started *started, enum of
 
 /* Waits until nothing is under way on the stream of the operations, and on those of the copies where they were used.
  * Where that fails the device is lost: nobody knows what the streams still do. */
-enum ofl_reason ofl_drain(const struct ofl_started *started, bool copies);
+enum ofl_reason ofl_drain(const struct ofl_started *device, bool copies);
 
 /* Runs `errand` when no other errand and no large call runs on the device, with a large stack, and with descriptors and errno of the
  * program left alone; *wait gets the seconds until its turn came.  The state is OFL_OK when it begins; an answer of

@@ -14,7 +14,6 @@
  * takes anything more; what is under way is the caller's business.
  * Entry point: ofl_pipeline_run. */
 #include "device/pipeline.h"
-#include "device/lanes.h"
 #include "device/pieces.h"
 #include "device/pool.h"
 #include "device/slots.h"
@@ -25,8 +24,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Waking threads costs as much as copying this much. */
-enum { alone_bytes = 1 << 20, spins = 400, test_piece_bytes = 2 << 10, at_hand_bytes = 64 << 10 };
+enum { spins = 400, at_hand_bytes = 64 << 10 };
 
 /* The next piece to take of all copies in one direction. */
 struct cursor {
@@ -649,26 +647,15 @@ static size_t bytes_of(const struct ofl_pipeline *pipeline)
     return bytes < 1e18 ? (size_t)bytes : (size_t)1e18;
 }
 
-/* So many helpers that each has something to copy; none where other calls' threads copy too. */
-static int helpers_for(size_t bytes)
-{
-    if (ofl_settings()->small_pieces) {
-        return ofl_pool_helpers();
-    }
-    size_t most = bytes < alone_bytes || ofl_lanes_crowded() ? 0 : bytes / alone_bytes;
-    int helpers = most > 0 ? ofl_pool_helpers() : 0;
-    return most < (size_t)helpers ? (int)most : helpers;
-}
-
 /* Each thread gets a few pieces. */
 static size_t piece_bytes_for(size_t bytes, int helpers)
 {
     if (ofl_settings()->small_pieces) {
-        return test_piece_bytes;
+        return OFL_TEST_PIECE_BYTES;
     }
     size_t share = bytes / (4 * ((size_t)helpers + 1));
     if (share <= OFL_SMALL_SLOT_BYTES || helpers == 0) {
-        return bytes < alone_bytes || helpers > 0 ? OFL_SMALL_SLOT_BYTES : OFL_SLOT_BYTES;
+        return bytes < OFL_ALONE_BYTES || helpers > 0 ? OFL_SMALL_SLOT_BYTES : OFL_SLOT_BYTES;
     }
     return share < OFL_SLOT_BYTES ? share : OFL_SLOT_BYTES;
 }
@@ -678,7 +665,7 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
     const struct ofl_started *started = pipeline->started;
     bool alone = pipeline->steps == 1;
     size_t bytes = bytes_of(pipeline);
-    int helpers = helpers_for(bytes);
+    int helpers = ofl_pool_helpers_for(bytes);
     struct run run = {.pipeline = pipeline,
                       .started = started,
                       .in = alone ? started->stream : started->in_stream,
@@ -711,45 +698,4 @@ void ofl_pipeline_end(struct ofl_pipeline *pipeline, bool success)
     free(pipeline->committed);
     pipeline->committed = NULL;
     pipeline->committed_count = 0;
-}
-
-/* A copy within host memory. */
-struct scatter {
-    const struct ofl_buffer *to;
-    const char *from;
-    size_t pitch;
-    struct ofl_cut cut;
-    _Atomic int64_t next;
-};
-
-static void take_part_in_scatter(void *argument, int participant)
-{
-    struct scatter *scatter = argument;
-    const struct ofl_buffer *to = scatter->to;
-    size_t size = to->element_size;
-    (void)participant;
-    for (;;) {
-        int64_t index = atomic_fetch_add(&scatter->next, 1);
-        if (index >= scatter->cut.count) {
-            return;
-        }
-        struct ofl_piece piece = ofl_piece_at(to, &scatter->cut, index);
-        if (piece.rows > 0) {
-            ofl_piece_scatter(to, &piece,
-                              scatter->from + (size_t)piece.column * scatter->pitch + (size_t)piece.row * size,
-                              scatter->pitch);
-        }
-    }
-}
-
-void ofl_host_scatter(const struct ofl_buffer *to, const void *from, size_t pitch)
-{
-    double bytes = rectangle_bytes(to);
-    int helpers = helpers_for(bytes < 1e18 ? (size_t)bytes : (size_t)1e18);
-    struct scatter scatter = {
-        .to = to,
-        .from = from,
-        .pitch = pitch,
-        .cut = ofl_cut_buffer(to, ofl_settings()->small_pieces ? test_piece_bytes : OFL_SMALL_SLOT_BYTES)};
-    ofl_pool_run(take_part_in_scatter, &scatter, helpers);
 }

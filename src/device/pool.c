@@ -8,6 +8,8 @@
  * and no more are taken than what saturates the wires.
  * Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
 #include "device/pool.h"
+#include "device/lanes.h"
+#include "device/slots.h"
 #include "device/stack.h"
 #include "base/settings.h"
 
@@ -44,6 +46,16 @@ int ofl_pool_helpers(void)
     int count = sched_getaffinity(getpid(), sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
     count -= count > 2 ? (count + 3) / 4 : 1; /* some stay for others */
     return count < enough_helpers ? count : enough_helpers;
+}
+
+int ofl_pool_helpers_for(size_t bytes)
+{
+    if (ofl_settings()->small_pieces) {
+        return ofl_pool_helpers();
+    }
+    size_t most = bytes < OFL_ALONE_BYTES || ofl_lanes_crowded() ? 0 : bytes / OFL_ALONE_BYTES;
+    int helpers = most > 0 ? ofl_pool_helpers() : 0;
+    return most < (size_t)helpers ? (int)most : helpers;
 }
 
 static void *help(void *unused)

@@ -249,6 +249,20 @@ void ofl_device_lost(void)
     atomic_compare_exchange_strong(&state, &expected, OFL_DEVICE_LOST);
 }
 
+enum ofl_reason ofl_drain(const struct ofl_started *device, bool copies)
+{
+    struct ofl_stream *const streams[] = {device->stream, device->in_stream, device->out_stream};
+    enum ofl_reason first = OFL_OK;
+    for (int i = 0; i < (copies ? 3 : 1); i++) {
+        enum ofl_reason reason = device->backend->stream_wait(device->device, streams[i]);
+        first = first == OFL_OK ? reason : first;
+    }
+    if (first != OFL_OK) {
+        ofl_device_lost();
+    }
+    return first;
+}
+
 const char *ofl_device_name(void)
 {
     return atomic_load_explicit(&name, memory_order_acquire);

@@ -363,34 +363,52 @@ static double bytes_to_move(const struct ofl_layout *layout)
     return bytes;
 }
 
-/* How wide panels of a side of so many columns or rows are; all of it where panels do not pay. */
-static int64_t panel_width(const struct ofl_layout *layout, int64_t side)
+/* How wide panels of a side of so many columns or rows are; all of it where it is too short for two. */
+static int64_t panel_width(const struct measure *measure, double bytes, int64_t side)
 {
-    const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
-    double bytes = bytes_to_move(layout);
     int64_t panels =
         bytes < measure->bytes_of_panel * most_panels ? (int64_t)(bytes / measure->bytes_of_panel) : most_panels;
     panels = panels < side / measure->narrowest ? panels : side / measure->narrowest;
-    if (bytes < measure->worth_bytes || panels < 2) {
+    if (panels < 2) {
         return side;
     }
     int64_t width = (side + panels - 1) / panels;
     return (width + measure->multiple - 1) / measure->multiple * measure->multiple;
 }
 
+/* How a call is cut; the number of panels, 0 where it is not. */
+static int cut(const struct ofl_layout *layout, struct division *division, int64_t *side, int64_t *width)
+{
+    const struct ofl_call *call = layout->call;
+    const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
+    double bytes = bytes_to_move(layout);
+    *division = (struct division){true, -1};
+    bool worth = bytes >= measure->worth_bytes || layout->ring != NULL;
+    if (!worth || (!is_rank_update(call->operation) && !divide(layout, division))) {
+        return 0;
+    }
+    *side = division->columns ? call->n : call->m;
+    *width = layout->ring != NULL ? layout->ring->width : panel_width(measure, bytes, *side);
+    int64_t count = (*side - 1) / *width + 1;
+    return count < 2 || count > OFL_MOST_STEPS ? 0 : (int)count;
+}
+
+int ofl_tiles_count(const struct ofl_layout *layout, int *shared)
+{
+    struct division division;
+    int64_t side, width;
+    int count = cut(layout, &division, &side, &width);
+    *shared = count > 0 ? division.shared : -1;
+    return count;
+}
+
 int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
 {
     const struct ofl_call *call = layout->call;
-    struct division division = {true, 0};
+    struct division division;
+    int64_t side, width;
     bool update = is_rank_update(call->operation);
-    if (!update && !divide(layout, &division)) {
-        return 0;
-    }
-    int64_t side = division.columns ? call->n : call->m, width = layout->ring != NULL ? layout->ring->width : panel_width(layout, side);
-    int count = (int)((side - 1) / width) + 1;
-    if (count < 2 || count > OFL_MOST_STEPS) {
-        return 0;
-    }
+    int count = cut(layout, &division, &side, &width);
     for (int i = 0; i < count; i++) {
         bool from_the_right = update && call->uplo == 'L';
         int64_t begin = (from_the_right ? count - 1 - i : i) * width;

@@ -39,4 +39,8 @@ bool ofl_ring_of(const struct ofl_call *call, struct ofl_ring *ring);
 
 /* Which dimension of an operand the panels cut: true for its columns. */
 bool ofl_ring_cuts_columns(const struct ofl_call *call, const struct ofl_ring *ring, int operand);
+
+/* The number alone, without touching memory or needing a device: of the layout only `call`, what is read and written,
+ * and `copy_of` count.  *shared is the operand that arrives whole with the first step, -1 if there is none. */
+int ofl_tiles_count(const struct ofl_layout *layout, int *shared);
 #endif

@@ -3,6 +3,7 @@
  * Entry points: ofl_consider before the call would go to the CPU library, ofl_considered_returned after it
  * came back from there.  The decision itself is src/model's; here its inputs are gathered (settings,
  * machine, the device's situation), the device is run, and what came of it is learned and counted. */
+#include "intercept/loading.h"
 #include "intercept/machine.h"
 #include "base/clock.h"
 #include "intercept/tracing.h"
@@ -86,6 +87,24 @@ static void describe_residency(struct ofl_visit *visit)
     visit->work.credit = residency.credit;
 }
 
+/* What the device would make of the call: tiles whose copies overlap with computing, and staged results. */
+static void describe_transfers(struct ofl_visit *visit)
+{
+    const struct ofl_call *call = &visit->call;
+    const struct ofl_device_outlook *outlook = &visit->outlook;
+    if (!visit->looked) {
+        ofl_device_outlook(call, &visit->outlook);
+    }
+    ofl_work_cut(&visit->work, outlook->pieces,
+                 outlook->shared >= 0 ? ofl_buffer_bytes(&call->operand[outlook->shared]) : 0);
+    for (int i = 0; i < call->operands; i++) {
+        visit->work.bytes_staged += outlook->staged[i] ? ofl_buffer_bytes(&call->operand[i]) : 0;
+    }
+    if (outlook->most_bytes > 0 && visit->work.device_bytes > (double)outlook->most_bytes) {
+        visit->work.device_bytes = (double)outlook->most_bytes;
+    }
+}
+
 static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings *settings)
 {
     enum ofl_reason state = ofl_device_state();
@@ -102,6 +121,7 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
             return OFL_BELOW_FLOOR; /* it came before the floor was set */
         }
         describe_residency(visit);
+        describe_transfers(visit);
         describe_situation(&situation, state);
         visit->decided = true;
         enum ofl_reason reason =
@@ -110,7 +130,28 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
             return reason;
         }
     }
+    /* The other thread may be waiting for this one, in a constructor. */
+    bool loaded = state == OFL_OK && library_loaded[ofl_library_of(visit->call.operation)];
+    if (!loaded && ofl_loading_elsewhere()) {
+        return OFL_LOADING;
+    }
     return state == OFL_NOT_STARTED ? ofl_start_device() : OFL_OK;
+}
+
+/* The memory that a call takes is known for sure only when the device and its library are there: the workspace of a
+ * factorisation may be as large as its matrix.  Where the decision counted on less, it is made again. */
+static enum ofl_reason decide_with_workspace(struct ofl_visit *visit, uint64_t device_bytes)
+{
+    struct ofl_situation situation;
+    if (!visit->decided || (double)device_bytes <= visit->work.device_bytes) {
+        return OFL_OK;
+    }
+    visit->work.device_bytes = (double)device_bytes;
+    describe_situation(&situation, OFL_OK);
+    struct ofl_prediction again;
+    enum ofl_reason reason =
+        ofl_decide(&visit->work, ofl_machine(), &learning, &situation, (int)ofl_settings()->level, &again);
+    return reason == OFL_MEMORY_RESERVE ? reason : OFL_OK;
 }
 
 static void queue(double seconds)
@@ -123,14 +164,21 @@ static void queue(double seconds)
 static enum ofl_reason run(struct ofl_visit *visit)
 {
     struct ofl_device_times times;
+    uint64_t device_bytes;
+    enum ofl_library library = ofl_library_of(visit->call.operation);
     visit->info = 0;
     visit->call.info = &visit->info;
-    enum ofl_reason reason = ofl_device_supports(&visit->call);
+    double started = ofl_clock();
+    enum ofl_reason reason = ofl_device_needs(&visit->call, &device_bytes);
+    if (reason == OFL_OK) {
+        visit->loading = !atomic_exchange(&library_loaded[library], true);
+        reason = decide_with_workspace(visit, device_bytes);
+    }
     if (reason != OFL_OK) {
         return reason;
     }
-    atomic_store_explicit(&library_loaded[ofl_library_of(visit->call.operation)], true, memory_order_relaxed);
-    double expected = visit->decided ? visit->prediction.device_claim : 0, started = ofl_clock();
+    /* Loading a library is part of the call that loads it; asking for the workspace is part of every call. */
+    double expected = visit->decided ? visit->prediction.device - visit->prediction.wait : 0;
     queue(expected);
     reason = ofl_device_run(&visit->call, &times);
     queue(-expected);
@@ -140,8 +188,12 @@ static enum ofl_reason run(struct ofl_visit *visit)
         visit->reason = OFL_OK;
         ofl_tracing_end(visit, started, finished, &times);
         if (visit->decided) {
-            ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, finished - started - times.wait);
+            /* A call that failed ended early: it says nothing about the routine. */
+            ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK,
+                      visit->info == 0 ? finished - started - times.wait : 0);
         }
+    } else {
+        visit->spent = finished - started - times.wait;
     }
     return reason;
 }
@@ -155,6 +207,9 @@ bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *targ
     ofl_set_floor();
     thread->considered = true;
     visit->decided = false;
+    visit->loading = visit->looked = false;
+    visit->spent = 0;
+    visit->info = 0;
     if (target->integer_bytes == 0) {
         reason = OFL_INTEGER_WIDTH;
     }
@@ -185,7 +240,13 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
         double finished = ofl_clock();
         ofl_tracing_end(visit, visit->started, finished, NULL);
         if (visit->decided) {
-            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, finished - visit->started);
+            double seconds = visit->info == 0 ? finished - visit->started : 0;
+            /* For the program a device that fails takes its own time and the CPU's: a routine that it fails in again and
+             * again is soon not sent there. */
+            if (visit->spent > 0 && seconds > 0) {
+                ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, visit->spent + seconds);
+            }
+            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, seconds);
             if (visit->reason == OFL_SLOWER || visit->reason == OFL_PROBE) {
                 ofl_device_residency_missed(&visit->call, visit->prediction.residency_saving);
             }

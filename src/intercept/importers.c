@@ -29,6 +29,7 @@ struct import {
     void **slot;   /* where the object holds the address */
     unsigned lane; /* 0: none */
     bool jump;     /* a jump slot, which may not be bound yet */
+    bool weak;     /* the object can do without */
 };
 
 struct object {
@@ -117,7 +118,7 @@ static unsigned lane_in(const struct ofl_symbol *symbol, void **slot)
     return within ? (unsigned)((value - lanes) / OFL_LANE_BYTES) + 1 : 0;
 }
 
-static bool add_import(struct object *object, struct ofl_symbol *symbol, void **slot, bool jump)
+static bool add_import(struct object *object, struct ofl_symbol *symbol, void **slot, bool jump, bool weak)
 {
     struct import *more = realloc(object->imports, (object->count + 1) * sizeof *more);
     if (more == NULL) {
@@ -125,7 +126,7 @@ static bool add_import(struct object *object, struct ofl_symbol *symbol, void **
     }
     object->imports = more;
     more[object->count++] =
-        (struct import){.symbol = symbol, .slot = slot, .lane = lane_in(symbol, slot), .jump = jump};
+        (struct import){.symbol = symbol, .slot = slot, .lane = lane_in(symbol, slot), .jump = jump, .weak = weak};
     return true;
 }
 
@@ -141,7 +142,9 @@ static void read_relocations(struct object *object, ElfW(Addr) base, const struc
         if (may_be_ours(name)) {
             struct ofl_symbol *symbol = ofl_symbol_find(name);
             if (symbol != NULL) {
-                add_import(object, symbol, (void **)(base + rela[i].r_offset), jump);
+                bool weak =
+                    ELF64_ST_BIND(d->symbols[index].st_info) == STB_WEAK && d->symbols[index].st_shndx == SHN_UNDEF;
+                add_import(object, symbol, (void **)(base + rela[i].r_offset), jump, weak);
             }
         }
     }
@@ -305,14 +308,16 @@ static void drop_unloaded(void)
     }
 }
 
-void ofl_importers_scan(void)
+unsigned long long ofl_importers_scan(void)
 {
     struct scan scan = {0};
     pthread_mutex_lock(&lock);
     if (dl_iterate_phdr(visit_object, &scan) == 0) {
         drop_unloaded();
     }
+    unsigned long long count = loads;
     pthread_mutex_unlock(&lock);
+    return count != 0 ? count : 1;
 }
 
 unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *out, unsigned most)
@@ -320,12 +325,13 @@ unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *
     unsigned count = 0;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < object_count && count < most; i++) {
-        bool imports = false, has_lane = true, takes_address = false;
+        bool imports = false, has_lane = true, takes_address = false, weak = false;
         for (unsigned j = 0; j < objects[i].count; j++) {
             if (objects[i].imports[j].symbol == symbol) {
                 imports = true;
                 has_lane &= objects[i].imports[j].lane != 0;
                 takes_address |= !objects[i].imports[j].jump;
+                weak |= objects[i].imports[j].weak;
             }
         }
         if (imports) {
@@ -333,7 +339,8 @@ unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *
                                                  .root = objects[i].root,
                                                  .root_dynamic = objects[i].root_dynamic,
                                                  .has_lane = has_lane,
-                                                 .takes_address = takes_address};
+                                                 .takes_address = takes_address,
+                                                 .weak = weak};
         }
     }
     pthread_mutex_unlock(&lock);
@@ -402,9 +409,21 @@ static bool write_slot(const struct dl_phdr_info *info, const struct import *imp
 struct lane_use {
     const struct ofl_symbol *symbol;
     const void *object;
-    unsigned lane;
+    unsigned lane; /* 0: none, weak references are to lead nowhere */
     bool done;
 };
+
+static bool redirect(const struct dl_phdr_info *info, struct import *import, unsigned lane)
+{
+    if (lane == 0) {
+        return !import->weak || import->jump || write_slot(info, import, NULL);
+    }
+    if (!write_slot(info, import, import->symbol->lanes + (size_t)(lane - 1) * OFL_LANE_BYTES)) {
+        return false;
+    }
+    import->lane = lane;
+    return true;
+}
 
 /* In a walk over what is loaded, so that nothing is unloaded meanwhile. */
 static int use_lane(struct dl_phdr_info *info, size_t size, void *data)
@@ -423,27 +442,30 @@ static int use_lane(struct dl_phdr_info *info, size_t size, void *data)
         for (unsigned j = 0; j < objects[i].count; j++) {
             struct import *import = &objects[i].imports[j];
             if (import->symbol == use->symbol && import->lane == 0) {
-                if (write_slot(info, import, use->symbol->lanes + (size_t)(use->lane - 1) * OFL_LANE_BYTES)) {
-                    import->lane = use->lane;
-                } else {
-                    use->done = false;
-                }
+                use->done &= redirect(info, import, use->lane);
             }
         }
     }
     return 0;
 }
 
-bool ofl_importer_use_lane(const struct ofl_symbol *symbol, const void *object, unsigned lane)
+static bool use_lane_in(const struct ofl_symbol *symbol, const void *object, unsigned lane)
 {
     struct lane_use use = {symbol, object, lane, true};
-    if (symbol->lanes == NULL) {
-        return false;
-    }
     pthread_mutex_lock(&lock);
     dl_iterate_phdr(use_lane, &use);
     pthread_mutex_unlock(&lock);
     return use.done;
+}
+
+bool ofl_importer_use_lane(const struct ofl_symbol *symbol, const void *object, unsigned lane)
+{
+    return symbol->lanes != NULL && use_lane_in(symbol, object, lane);
+}
+
+void ofl_importer_leads_nowhere(const struct ofl_symbol *symbol, const void *object)
+{
+    use_lane_in(symbol, object, 0);
 }
 
 struct ofl_symbol *ofl_importers_next_new(void)
@@ -483,9 +505,11 @@ static int find_name(struct dl_phdr_info *info, size_t size, void *data)
 struct ofl_held ofl_hold(const void *address, const void *dynamic)
 {
     struct search search = {address, dynamic, ""};
-    struct ofl_held held = {NULL, atomic_load(&ofl_generation)};
+    struct ofl_held held = {NULL, atomic_load(&ofl_generation), false};
     struct link_map *map = NULL;
-    if (dl_iterate_phdr(find_name, &search) != 0 && search.name[0] != '\0') {
+    bool found = dl_iterate_phdr(find_name, &search) != 0;
+    held.program = found && search.name[0] == '\0';
+    if (found && !held.program) {
         held.handle = ofl_dlopen_next(search.name, RTLD_LAZY | RTLD_NOLOAD);
     }
     if (held.handle != NULL && (dlinfo(held.handle, RTLD_DI_LINKMAP, &map) != 0 ||
@@ -503,17 +527,19 @@ void ofl_let_go(const struct ofl_held *held)
         ofl_dlclose_next(held->handle);
         if (atomic_load(&ofl_generation) != held->generation) {
             atomic_fetch_add(&ofl_generation, 1);
+            atomic_fetch_add(&ofl_arrangement, 1);
         }
     }
 }
 
-bool ofl_importers_object(unsigned number, const void **address, const void **dynamic)
+bool ofl_importers_object(unsigned number, const void **address, const void **dynamic, const void **root)
 {
     pthread_mutex_lock(&lock);
     bool found = number < object_count;
     if (found) {
         *address = objects[number].address;
         *dynamic = objects[number].dynamic;
+        *root = objects[number].root;
     }
     pthread_mutex_unlock(&lock);
     return found;

@@ -14,10 +14,11 @@ struct ofl_importer {
     const void *root_dynamic; /* of root, to tell it from a later object at the same address */
     bool has_lane;            /* its calls come through a lane */
     bool takes_address;       /* it may also keep the function's address, from before it had a lane */
+    bool weak;                /* it asks whether there is such a function before it calls it */
 };
 
-/* Looks for objects loaded or unloaded since the last scan. */
-void ofl_importers_scan(void);
+/* Looks for objects loaded or unloaded since the last scan.  Returns the dynamic linker's count of loads, never 0. */
+unsigned long long ofl_importers_scan(void);
 
 /* The importers of a name, oldest first; how many, at most `most`. */
 unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *out, unsigned most);
@@ -26,17 +27,21 @@ unsigned ofl_importers_of(const struct ofl_symbol *symbol, struct ofl_importer *
  * addresses cannot be written. */
 bool ofl_importer_use_lane(const struct ofl_symbol *symbol, const void *object, unsigned lane);
 
+/* Lets an importer's weak references find nothing, as they would without us where no library has the name. */
+void ofl_importer_leads_nowhere(const struct ofl_symbol *symbol, const void *object);
+
 /* A loaded object that other threads cannot unload meanwhile. */
 struct ofl_held {
     void *handle; /* NULL: it is no longer loaded, or it is the program */
     unsigned generation;
+    bool program;
 };
 /* The object at `address` with that dynamic section. */
 struct ofl_held ofl_hold(const void *address, const void *dynamic);
 void ofl_let_go(const struct ofl_held *held);
 
 /* The loaded objects by number, oldest first, as found at the last scan; false behind the last. */
-bool ofl_importers_object(unsigned number, const void **address, const void **dynamic);
+bool ofl_importers_object(unsigned number, const void **address, const void **dynamic, const void **root);
 
 /* One import at a time that was found since the last call of this, until none is left (NULL). */
 struct ofl_symbol *ofl_importers_next_new(void);

@@ -35,6 +35,15 @@ HOOK(_longjmp);
 HOOK(siglongjmp);
 HOOK(__longjmp_chk);
 
+/* The next functions, as long as looking them up takes no waiting for another thread. */
+void ofl_jumps_start(void)
+{
+    ofl_prepare_longjmp();
+    ofl_prepare__longjmp();
+    ofl_prepare_siglongjmp();
+    ofl_prepare___longjmp_chk();
+}
+
 /* The personality routine of the wrappers' frames: they have nothing to clean up but this. */
 _Unwind_Reason_Code ofl_unwinding(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
                                   struct _Unwind_Exception *exception, struct _Unwind_Context *context)
@@ -49,4 +58,8 @@ _Unwind_Reason_Code ofl_unwinding(int version, _Unwind_Action actions, _Unwind_E
     return _URC_CONTINUE_UNWIND;
 }
 
+#else
+void ofl_jumps_start(void)
+{
+}
 #endif

@@ -95,17 +95,27 @@ static void learn_properties(void)
     recommend_calibration();
 }
 
+/* `gpu-offload run` may have said it before the program began. */
+static bool told_already(enum ofl_reason reason)
+{
+    const char *told = getenv(OFL_TOLD_VARIABLE);
+    return told != NULL && strcmp(told, "1") == 0 &&
+           (reason == OFL_NO_BACKEND || reason == OFL_NO_DRIVER || reason == OFL_DRIVER_TOO_OLD ||
+            reason == OFL_NO_DEVICE);
+}
+
 /* The first start, with what is to be said and recorded of it. */
 static void start(void)
 {
     struct ofl_device_properties properties;
     double started = ofl_clock();
-    if (ofl_device_start() == OFL_OK) {
+    enum ofl_reason reason = ofl_device_start();
+    if (reason == OFL_OK) {
         bool named = ofl_device_properties(&properties) == OFL_OK;
         ofl_trace_device(named ? properties.name : ofl_device_name(), ofl_clock() - started);
         learn_properties();
     } else if (strcmp(ofl_settings()->device, "auto") != 0 && strcmp(ofl_settings()->device, "none") != 0 &&
-               ofl_device_explanation()[0] != '\0') {
+               ofl_device_explanation()[0] != '\0' && !told_already(reason)) {
         ofl_message("%s; the program runs on the CPU", ofl_device_explanation());
     }
 }

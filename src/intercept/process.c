@@ -2,7 +2,10 @@
  *
  * Calls may come before ofl_start (constructors of other libraries) and after ofl_end; both work, the latter
  * on the CPU library only. */
+#include "intercept/ending.h"
 #include "intercept/importers.h"
+#include "intercept/loading.h"
+#include "intercept/lookup.h"
 #include "intercept/summary.h"
 #include "intercept/tracing.h"
 #include "intercept/wrapper.h"
@@ -38,26 +41,31 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     ofl_importers_reset();
+    ofl_loading_forked();
     ofl_device_after_fork_in_child();
     ofl_counters_reset();
     ofl_summary_forked();
     ofl_trace_after_fork_in_child();
+    ofl_ending_forked();
     ofl_thread.backend = was_backend;
 }
 
 __attribute__((constructor)) static void ofl_start(void)
 {
+    ofl_lookup_start();
+    ofl_jumps_start();
     ofl_message_start();
+    ofl_weak_start();
     ofl_summary_start();
     ofl_tracing_start();
     ofl_set_floor();
     ofl_device_on_thread(mark_backend_thread);
+    ofl_ending_start();
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 __attribute__((destructor)) static void ofl_end(void)
 {
-    ofl_summary_write();
-    ofl_trace_stop();
+    ofl_ending();
     ofl_device_exit();
 }

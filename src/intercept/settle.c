@@ -25,7 +25,6 @@ const void *ofl_settle(unsigned number, const void *caller)
 {
     struct ofl_symbol *symbol = &ofl_symbols[number];
     int saved = errno;
-    unsigned char lane = ofl_thread.lane;
     const struct ofl_target *target = ofl_target(symbol, caller);
     const void *next = symbol->body;
     if (target->integer_bytes == 0) {
@@ -35,7 +34,9 @@ const void *ofl_settle(unsigned number, const void *caller)
         if (target == atomic_load(&symbol->common)) {
             atomic_store_explicit(&ofl_settled[number], atomic_load(&target->generation), memory_order_relaxed);
         }
-        ofl_thread.lane = lane; /* for the wrapper */
+        /* For the wrapper: another lookup might find another arrangement. */
+        ofl_thread.lane = OFL_LANE_SETTLED;
+        ofl_thread.settled = target;
     }
     errno = saved;
     return next;

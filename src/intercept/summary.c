@@ -2,7 +2,8 @@
  *
  * The file has a line `operation device calls` for each routine and device ("cpu" for the CPU library);
  * nested calls are the CPU library's own and are not in it.  The process that `gpu-offload run` started writes
- * FILE, every other one that made calls FILE.PID. */
+ * FILE, every other one that made calls FILE.PID.  Written at the end of a process, which may be in a signal handler:
+ * no memory is taken, no lock, and little of the stack. */
 #include "intercept/summary.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
@@ -20,14 +21,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Set by `gpu-offload run`, which becomes the program by exec. */
-#define ROOT_VARIABLE "GPU_OFFLOAD_ROOT_PID"
-
 static bool is_root;
 
 void ofl_summary_start(void)
 {
-    const char *root = getenv(ROOT_VARIABLE);
+    const char *root = getenv(OFL_ROOT_VARIABLE);
     is_root = root == NULL || strtol(root, NULL, 10) == (long)getpid();
 }
 
@@ -68,38 +66,67 @@ static void take_sums(struct sums *sums)
 
 /* ---- the file ---- */
 
+/* Gathered here and written piece by piece: the process may be ending in a signal handler, where stdio's memory
+ * cannot be had. */
+struct output {
+    int descriptor, failure; /* an errno */
+    size_t length;
+    char text[4096];
+};
+
+static void flush_output(struct output *output)
+{
+    size_t done = 0;
+    while (output->failure == 0 && done < output->length) {
+        ssize_t written = write(output->descriptor, output->text + done, output->length - done);
+        if (written < 0 && errno != EINTR) {
+            output->failure = errno;
+        }
+        done += written > 0 ? (size_t)written : 0;
+    }
+    output->length = 0;
+}
+
+static void add_calls(struct output *output, const char *name, char letter, const char *device, uint64_t calls)
+{
+    enum { LONGEST = 256 };
+    if (calls > 0) {
+        if (output->length > sizeof output->text - LONGEST) {
+            flush_output(output);
+        }
+        output->length += (size_t)snprintf(output->text + output->length, LONGEST, "%c%.60s %.60s %" PRIu64 "\n",
+                                           letter, name, device, calls);
+    }
+}
+
 static void write_file(const struct sums *sums, const char *path)
 {
+    static struct output output;
     /* A pipe that nobody reads must not keep the program from ending. */
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
-    if (descriptor >= 0) {
-        fcntl(descriptor, F_SETFL, 0);
-    }
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-    if (file == NULL) {
+    if (descriptor < 0) {
         ofl_message("cannot write the summary to %s: %s", path, strerror(errno));
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
         return;
     }
+    fcntl(descriptor, F_SETFL, 0);
+    output.descriptor = descriptor;
+    output.failure = 0;
     const char *device = ofl_device_name();
     for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
         for (int precision = 0; precision < OFL_PRECISION_COUNT; precision++) {
             const uint64_t *calls = sums->calls[operation][precision];
             char letter = ofl_precision_letter((enum ofl_precision)precision);
             const char *name = ofl_operation_name((enum ofl_operation)operation);
-            if (calls[OFL_COUNT_DEVICE] > 0) {
-                fprintf(file, "%c%s %s %" PRIu64 "\n", letter, name, device != NULL ? device : "device",
-                        calls[OFL_COUNT_DEVICE]);
-            }
-            if (calls_on_cpu(calls) > 0) {
-                fprintf(file, "%c%s cpu %" PRIu64 "\n", letter, name, calls_on_cpu(calls));
-            }
+            add_calls(&output, name, letter, device != NULL ? device : "device", calls[OFL_COUNT_DEVICE]);
+            add_calls(&output, name, letter, "cpu", calls_on_cpu(calls));
         }
     }
-    if (fclose(file) != 0) {
-        ofl_message("cannot write the summary to %s: %s", path, strerror(errno));
+    flush_output(&output);
+    if (close(descriptor) != 0 && output.failure == 0 && errno != EINTR) {
+        output.failure = errno;
+    }
+    if (output.failure != 0) {
+        ofl_message("cannot write the summary to %s: %s", path, strerror(output.failure));
     }
 }
 
@@ -179,7 +206,7 @@ void ofl_summary_write(void)
         return;
     }
     if (settings->summary_file[0] != '\0') {
-        char path[4200];
+        static char path[4200];
         if (is_root) {
             snprintf(path, sizeof path, "%s", settings->summary_file);
         } else {

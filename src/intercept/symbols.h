@@ -1,7 +1,7 @@
 /* The exported names and what each one's callers reach.
  *
  * A target is what one caller of one name would have reached without us: the function and the
- * integer width of its library.  Targets are immutable but for their generation, found once and
+ * integer width of its library.  Targets are immutable but for when they were confirmed, found once and
  * never freed, so that the call path reads them without a lock. */
 #ifndef OFL_INTERCEPT_SYMBOLS_H
 #define OFL_INTERCEPT_SYMBOLS_H
@@ -11,9 +11,15 @@
 /* Entry points of one name that know their target: see importers.c. */
 enum { OFL_LANES_PER_SYMBOL = 8, OFL_LANE_BYTES = 32 };
 
+/* In place of a lane: the target has been found already (settle.c). */
+enum { OFL_LANE_SETTLED = OFL_LANES_PER_SYMBOL + 1 };
+
 struct ofl_target {
-    const void *caller;          /* the return address that it was found for; NULL for a lane or for everybody */
-    _Atomic unsigned generation; /* of the loaded objects, when it was last confirmed */
+    const void *caller; /* the return address that it was found for; NULL for a lane or for everybody */
+    /* When it was last confirmed.  What everybody reaches, or a lane's, holds for a generation, a caller's for
+     * an arrangement.  They are 0 while `loads` is changed. */
+    _Atomic unsigned generation, arrangement;
+    _Atomic unsigned long long loads; /* where a load was under way then, the linker's count of them; else 0 */
     void *function;
     unsigned integer_bytes; /* 4 or 8; 0 where it could not be found out */
     struct ofl_target *next;
@@ -39,8 +45,10 @@ struct ofl_symbol {
 extern struct ofl_symbol ofl_symbols[] __attribute__((visibility("hidden")));
 extern const unsigned ofl_symbol_count;
 
-/* Counts changes of what is loaded; a target of another generation is looked up again. */
+/* Counts unloadings: what a function's address means may have changed. */
 extern _Atomic unsigned ofl_generation __attribute__((visibility("hidden")));
+/* Counts whatever changes what a return address may mean: loads, unloadings, new lanes. */
+extern _Atomic unsigned ofl_arrangement __attribute__((visibility("hidden")));
 
 /* By number of the symbol: the generation in which everybody's target was found to be a BLAS routine. */
 extern _Atomic unsigned ofl_settled[] __attribute__((visibility("hidden")));

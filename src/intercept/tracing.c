@@ -3,12 +3,12 @@
  * Call sites are addresses, which mean something only together with what was mapped there: the first
  * call from an address has its module noted. */
 #include "intercept/tracing.h"
+#include "intercept/lookup.h"
 #include "base/message.h"
 #include "base/settings.h"
 #include "trace/writer.h"
 
-#include <dlfcn.h>
-#include <link.h>
+#include <errno.h>
 
 void ofl_tracing_start(void)
 {
@@ -20,39 +20,41 @@ void ofl_tracing_start(void)
     }
 }
 
-/* The end of what is mapped of a module, from its program headers. */
-static uintptr_t module_end(const struct link_map *map, const void *base)
-{
-    const ElfW(Ehdr) *header = base;
-    const ElfW(Phdr) *segment = (const void *)((const char *)base + header->e_phoff);
-    uintptr_t end = 0;
-    for (int i = 0; i < header->e_phnum; i++) {
-        uintptr_t last = map->l_addr + segment[i].p_vaddr + segment[i].p_memsz;
-        end = segment[i].p_type == PT_LOAD && last > end ? last : end;
-    }
-    return end;
-}
-
 /* Another thread may note a module at the same time; readers do not mind twice. */
 static void note_module(const void *caller)
 {
     enum { SEEN = 256 };
     static const void *_Atomic seen[SEEN];
     const void *_Atomic *slot = &seen[((uintptr_t)caller ^ (uintptr_t)caller >> 8) % SEEN];
-    Dl_info info;
-    struct link_map *map;
+    struct ofl_object object;
     if (caller == NULL || atomic_load_explicit(slot, memory_order_relaxed) == caller) {
         return;
     }
     atomic_store_explicit(slot, caller, memory_order_relaxed);
-    if (dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && info.dli_fname != NULL) {
-        ofl_trace_module(info.dli_fbase, (const void *)module_end(map, info.dli_fbase), info.dli_fname);
+    if (ofl_lookup_object(caller, &object)) {
+        ofl_trace_module(object.base, object.end, object.path[0] != '\0' ? object.path : program_invocation_name);
     }
 }
 
 static bool operands_valid(enum ofl_reason reason)
 {
     return reason != OFL_INVALID_ARGUMENT && reason != OFL_NOTHING_TO_DO && reason != OFL_INTEGER_WIDTH;
+}
+
+/* How a device would move the operands. */
+static void note_transfers(struct ofl_visit *visit)
+{
+    struct ofl_trace_record *record = &visit->record;
+    const struct ofl_device_outlook *outlook = &visit->outlook;
+    if (record->buffers > 0 && ofl_operation_offloaded(visit->call.operation)) {
+        ofl_device_outlook(&visit->call, &visit->outlook);
+        visit->looked = true;
+        record->pieces = (uint8_t)outlook->pieces;
+        record->shared = (uint8_t)(outlook->shared + 1);
+        for (int i = 0; i < record->buffers; i++) {
+            record->staged |= (uint8_t)(outlook->staged[i] ? 1 << i : 0);
+        }
+    }
 }
 
 /* Flops; and an output that beta makes only written is recorded as such. */
@@ -89,6 +91,7 @@ void ofl_tracing_begin(struct ofl_visit *visit, const void *caller, enum ofl_rea
         ofl_trace_describe(&bare, &visit->record);
     }
     note_work(visit);
+    note_transfers(visit);
     visit->record.call_site = (uintptr_t)caller;
     visit->record.flags = ofl_settings()->force ? OFL_TRACE_FORCED : 0;
 }
@@ -107,9 +110,10 @@ void ofl_tracing_end(struct ofl_visit *visit, double started, double finished, c
         record->predicted_device = (float)visit->prediction.device;
         record->flags |= visit->prediction.probe ? OFL_TRACE_PROBE : 0;
     }
+    record->info = visit->info;
+    record->flags |= visit->info != 0 ? OFL_TRACE_FAILED : 0;
     if (times != NULL) {
-        record->info = visit->info;
-        record->flags |= visit->info != 0 ? OFL_TRACE_FAILED : 0;
+        record->flags |= visit->loading ? OFL_TRACE_FIRST : 0;
         record->wait = (float)times->wait;
         record->copy_in = (float)times->copy_in;
         record->compute = (float)times->compute;

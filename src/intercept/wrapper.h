@@ -9,6 +9,7 @@
 #define OFL_INTERCEPT_WRAPPER_H
 #include "intercept/counters.h"
 #include "intercept/symbols.h"
+#include "device/device.h"
 #include "model/decide.h"
 #include "trace/record.h"
 #include <string.h>
@@ -22,8 +23,12 @@ struct ofl_visit {
     bool decided;           /* work and prediction are set */
     enum ofl_reason reason; /* why it runs where it runs */
     bool traced;            /* `record` will be written */
+    bool looked;            /* `outlook` is set */
+    bool loading;           /* the call made the device load a library */
     double started;         /* seconds */
-    int32_t info;           /* LAPACK's verdict, where the device did the call */
+    double spent;           /* seconds that the device took and then failed; 0: it was not tried, or did the call */
+    int32_t info;           /* LAPACK's verdict, wherever the call ran; 0 for BLAS */
+    struct ofl_device_outlook outlook;
     struct ofl_work work;
     struct ofl_prediction prediction;
     struct ofl_trace_record record;
@@ -34,6 +39,9 @@ struct ofl_thread {
     bool backend;                        /* the device is at work in this thread: every wrapper passes through */
     bool considered;                     /* `visit` describes the outermost call */
     const volatile uintptr_t *outermost; /* mark of the program's own call that runs in this thread, or NULL */
+    const struct ofl_target *settled;    /* goes with OFL_LANE_SETTLED */
+    unsigned loads;                      /* dlopen calls of this thread that may be under way: see loading.c */
+    const void *loading;                 /* the frame of the one that cannot be followed, or NULL */
     struct ofl_counters *counters;
     struct ofl_visit visit; /* here, not in the wrappers' frames, which every small call would pay for */
 };
@@ -46,6 +54,9 @@ void ofl_set_floor(void);
 extern _Atomic double ofl_flops_floor __attribute__((visibility("hidden")));
 
 enum { OFL_ROW_MAJOR = 101, OFL_COLUMN_MAJOR = 102 }; /* CBLAS_LAYOUT */
+
+/* See jumps.c. */
+void ofl_jumps_start(void);
 
 /* Decides the call that ofl_thread.visit describes; true: the device has done it. */
 bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, const void *caller,
@@ -131,6 +142,9 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
     if (__builtin_expect(thread->lane != 0, 0)) {
         unsigned lane = thread->lane;
         thread->lane = 0;
+        if (lane == OFL_LANE_SETTLED) {
+            return thread->settled;
+        }
         return atomic_load_explicit(&symbol->lane_targets[lane - 1], memory_order_acquire);
     }
     unsigned generation = atomic_load_explicit(&ofl_generation, memory_order_relaxed);
@@ -138,10 +152,11 @@ OFL_INLINE const struct ofl_target *ofl_target(struct ofl_symbol *symbol, const 
     if (target != NULL && atomic_load_explicit(&target->generation, memory_order_relaxed) == generation) {
         return target;
     }
+    unsigned arrangement = atomic_load_explicit(&ofl_arrangement, memory_order_acquire);
     uintptr_t address = (uintptr_t)caller;
     target = atomic_load_explicit(&symbol->cache[(address ^ address >> 4) % OFL_TARGET_CACHE], memory_order_acquire);
     if (__builtin_expect(target == NULL || target->caller != caller ||
-                             atomic_load_explicit(&target->generation, memory_order_relaxed) != generation,
+                             atomic_load_explicit(&target->arrangement, memory_order_relaxed) != arrangement,
                          0)) {
         target = ofl_resolve(symbol, caller);
     }
@@ -211,6 +226,15 @@ static inline void ofl_integer_write(void *address, int64_t value, unsigned inte
 static inline int64_t ofl_integer_value(int64_t value, unsigned integer_bytes)
 {
     return integer_bytes == 8 ? value : (int64_t)(int32_t)value;
+}
+
+/* LAPACK's verdict on a call that the CPU library did: failed calls end early, and nothing is learned from them. */
+static inline void ofl_note_verdict(bool outermost, const void *info, unsigned integer_bytes)
+{
+    if (outermost && ofl_thread.considered && integer_bytes != 0) {
+        int64_t verdict = ofl_integer(info, integer_bytes);
+        ofl_thread.visit.info = verdict < INT32_MAX ? (int32_t)verdict : INT32_MAX;
+    }
 }
 
 static inline enum ofl_precision ofl_real_precision(enum ofl_precision precision)

@@ -13,30 +13,45 @@ static unsigned calls(const atomic_uint *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
+static double positive(double seconds)
+{
+    return seconds > 0 ? seconds : 0;
+}
+
+static const struct ofl_learned *about(const struct ofl_work *work, const struct ofl_learning *learning)
+{
+    return &learning->learned[work->operation][work->precision];
+}
+
 double ofl_start_seconds(const struct ofl_work *work, const struct ofl_machine *machine,
-                         const struct ofl_situation *situation)
+                         const struct ofl_learning *learning, const struct ofl_situation *situation)
 {
     enum ofl_library library = ofl_library_of(work->operation);
-    double cost = 0;
-    if (situation->state == OFL_NOT_STARTED && machine->start > 0) {
-        cost += machine->start;
-    }
-    if (!situation->library_loaded[library] && machine->library[library] > 0) {
-        cost += machine->library[library];
+    double cost = situation->state == OFL_NOT_STARTED ? positive(machine->start) : 0;
+    if (!situation->library_loaded[library]) {
+        cost += positive(machine->library[library]);
+        /* The solver brings BLAS with it. */
+        if (library == OFL_LIBRARY_SOLVER && !situation->library_loaded[OFL_LIBRARY_BLAS]) {
+            cost += positive(machine->library[OFL_LIBRARY_BLAS]);
+        }
+    } else if (calls(&about(work, learning)->device_calls) == 0) {
+        cost += positive(machine->routine[library]); /* else it is in the library's */
     }
     return cost;
 }
 
 /* Ski rental: start once the savings that waiting has cost, this call's included, reach the cost
- * of starting times the level's factor. */
+ * of starting times the level's factor.  What counts is what has not been started: the device, a library of it, or
+ * only the routine. */
 static bool start_pays(const struct ofl_work *work, const struct ofl_machine *machine,
                        const struct ofl_learning *learning, const struct ofl_situation *situation,
                        const struct ofl_level *level, double saving)
 {
-    double cost = ofl_start_seconds(work, machine, situation);
-    double missed = situation->state == OFL_NOT_STARTED
-                        ? get(&learning->missed)
-                        : get(&learning->missed_library[ofl_library_of(work->operation)]);
+    enum ofl_library library = ofl_library_of(work->operation);
+    double cost = ofl_start_seconds(work, machine, learning, situation);
+    double missed = situation->state == OFL_NOT_STARTED         ? get(&learning->missed)
+                    : !situation->library_loaded[library]       ? get(&learning->missed_library[library])
+                                                                : get(&about(work, learning)->missed);
     return missed + saving >= cost * level->start_factor;
 }
 
@@ -111,7 +126,7 @@ enum ofl_reason ofl_decide(const struct ofl_work *work, const struct ofl_machine
     if ((unsigned)work->operation >= OFL_OPERATION_COUNT || (unsigned)work->precision >= OFL_PRECISION_COUNT) {
         return OFL_SLOWER;
     }
-    const struct ofl_learned *learned = &learning->learned[work->operation][work->precision];
+    const struct ofl_learned *learned = about(work, learning);
     if (!worth_it(work, learned, situation, row, out)) {
         return OFL_SLOWER;
     }

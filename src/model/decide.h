@@ -40,7 +40,8 @@ enum ofl_reason ofl_decide(const struct ofl_work *work, const struct ofl_machine
                            const struct ofl_learning *learning, const struct ofl_situation *situation, int level,
                            struct ofl_prediction *out);
 
-/* Seconds that starting what the work needs would cost; 0 where all is started. */
+/* Seconds that starting what the work needs would cost: the device, its library, the routine itself; 0 where all is
+ * started. */
 double ofl_start_seconds(const struct ofl_work *work, const struct ofl_machine *machine,
-                         const struct ofl_situation *situation);
+                         const struct ofl_learning *learning, const struct ofl_situation *situation);
 #endif

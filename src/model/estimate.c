@@ -111,10 +111,16 @@ static void estimate_device(const struct ofl_device_properties *device, struct o
     for (int direction = 0; direction < OFL_DIRECTION_COUNT; direction++) {
         out->copy[direction][OFL_PAGEABLE] = (struct ofl_line){2e-5, pageable};
         out->copy[direction][OFL_PINNED] = (struct ofl_line){1e-5, 0.8 * link};
+        /* Several threads: three times as fast as one, up to what a link and memory allow. */
+        double bulk = fmin(3 * pageable, 0.6 * link);
+        out->copy[direction][OFL_BULK] = (struct ofl_line){6e-5, bulk > pageable ? bulk : pageable};
     }
+    out->copy[OFL_COPY_OUT][OFL_COMMIT] = (struct ofl_line){1e-5, 1.5e10};
     out->start = 0.5;
     out->library[OFL_LIBRARY_BLAS] = 0.1;
     out->library[OFL_LIBRARY_SOLVER] = 0.3;
+    out->routine[OFL_LIBRARY_BLAS] = 0.005;
+    out->routine[OFL_LIBRARY_SOLVER] = 0.02;
 }
 
 void ofl_machine_estimate(const struct ofl_cpu_properties *cpu, const struct ofl_device_properties *device,

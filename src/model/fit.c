@@ -19,6 +19,15 @@ double ofl_lower_quartile(double *values, size_t count)
     return values[(count - 1) / 4];
 }
 
+double ofl_median(double *values, size_t count)
+{
+    if (count == 0) {
+        return 0;
+    }
+    qsort(values, count, sizeof *values, by_value);
+    return values[(count - 1) / 2];
+}
+
 static bool usable(double x)
 {
     return isfinite(x) && x > 0;
@@ -50,6 +59,81 @@ bool ofl_fit_line(const struct ofl_copy_sample *samples, size_t count, struct of
     return usable(out->rate);
 }
 
+/* ---- Two lines ---- */
+
+/* Samples of about one size are one: bins of a quarter of a factor of two. */
+enum { BINS_PER_OCTAVE = 4, BINS = 48 * BINS_PER_OCTAVE };
+
+static int by_rate(const void *a, const void *b)
+{
+    const struct ofl_copy_sample *x = a, *y = b;
+    double left = x->seconds * y->bytes, right = y->seconds * x->bytes;
+    return (left > right) - (left < right);
+}
+
+static int bin_of(double bytes)
+{
+    double bin = log2(bytes) * BINS_PER_OCTAVE;
+    return bin < 0 ? 0 : bin < BINS - 1 ? (int)bin : BINS - 1;
+}
+
+/* The median rate of each bin, by size; their number. */
+static size_t condense(const struct ofl_copy_sample *samples, size_t count, struct ofl_copy_sample bins[BINS])
+{
+    size_t used = 0;
+    struct ofl_copy_sample *in_bin = malloc((count > 0 ? count : 1) * sizeof *in_bin);
+    for (int bin = 0; in_bin != NULL && bin < BINS; bin++) {
+        size_t n = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (usable(samples[i].bytes) && usable(samples[i].seconds) && bin_of(samples[i].bytes) == bin) {
+                in_bin[n++] = samples[i];
+            }
+        }
+        if (n > 0) {
+            qsort(in_bin, n, sizeof *in_bin, by_rate);
+            bins[used++] = in_bin[n / 2];
+        }
+    }
+    free(in_bin);
+    return used;
+}
+
+/* The sum of the squared relative errors of the faster line; one bad sample counts as one. */
+static double misfit(const struct ofl_copy_sample *samples, size_t count, const struct ofl_line *small,
+                     const struct ofl_line *bulk)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        double seconds = fmin(ofl_line_seconds(small, samples[i].bytes), ofl_line_seconds(bulk, samples[i].bytes));
+        sum += fmin(pow(seconds / samples[i].seconds - 1, 2), 1);
+    }
+    return sum;
+}
+
+bool ofl_fit_lines(const struct ofl_copy_sample *samples, size_t count, struct ofl_line *small, struct ofl_line *bulk)
+{
+    enum { LEAST = 3 }; /* bins on each side */
+    struct ofl_copy_sample bins[BINS] = {{0, 0}};
+    size_t used = condense(samples, count, bins);
+    *bulk = (struct ofl_line){0, 0};
+    if (!ofl_fit_line(bins, used, small)) {
+        return false;
+    }
+    double best = 0.9 * misfit(bins, used, small, bulk);
+    for (size_t split = LEAST; split + LEAST <= used; split++) {
+        struct ofl_line below, above;
+        if (ofl_fit_line(bins, split, &below) && ofl_fit_line(bins + split, used - split, &above) &&
+            above.rate > below.rate && misfit(bins, used, &below, &above) < best) {
+            best = misfit(bins, used, &below, &above);
+            *small = below;
+            *bulk = above;
+        }
+    }
+    return true;
+}
+
+/* ---- Curves ---- */
+
 static bool is_cube(const struct ofl_sample *sample)
 {
     double largest = 0, smallest = INFINITY;
@@ -73,7 +157,7 @@ static void add_point(struct ofl_curve *curve, double work, double speed)
 {
     for (int i = 0; i < curve->points; i++) {
         if (fabs(curve->point[i].work / work - 1) < 1e-3) {
-            curve->point[i].speed = fmax(curve->point[i].speed, speed);
+            curve->point[i].speed = sqrt(curve->point[i].speed * speed); /* from two sides */
             return;
         }
     }
@@ -82,7 +166,7 @@ static void add_point(struct ofl_curve *curve, double work, double speed)
     }
 }
 
-/* The normal equations of the surfaces, each row divided by its time. */
+/* The normal equations of the surfaces, each row divided by the time of its call. */
 struct normal {
     double matrix[3][3], right[3];
 };
@@ -90,9 +174,10 @@ struct normal {
 static void add_shape(struct normal *normal, const struct ofl_curve *curve, const struct ofl_sample *sample)
 {
     const double *e = sample->extent;
-    double side = cbrt(e[0] * e[1] * e[2]), face = side * side, w = 1 / sample->seconds;
+    double side = cbrt(e[0] * e[1] * e[2]), face = side * side;
+    double w = 1 / fmax(sample->whole, sample->seconds);
     double row[3] = {w * (e[0] * e[1] - face), w * (e[0] * e[2] - face), w * (e[1] * e[2] - face)};
-    double target = 1 - w * sample->flops / ofl_curve_speed(curve, sample->flops);
+    double target = w * (sample->seconds - sample->flops / ofl_curve_speed(curve, sample->flops));
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             normal->matrix[i][j] += row[i] * row[j];

@@ -9,7 +9,8 @@
 struct ofl_sample {
     double extent[3];
     double flops;
-    double seconds;
+    double seconds; /* to compute */
+    double whole;   /* of the whole call, if that is more: errors are relative to it; 0: the same */
 };
 
 /* One copy. */
@@ -20,8 +21,15 @@ struct ofl_copy_sample {
 /* Orders `values` and returns their lower quartile; 0 for none. */
 double ofl_lower_quartile(double *values, size_t count);
 
+/* The same for the median. */
+double ofl_median(double *values, size_t count);
+
 /* The line with the smallest relative errors; false if the samples give none (fewer than two sizes). */
 bool ofl_fit_line(const struct ofl_copy_sample *samples, size_t count, struct ofl_line *out);
+
+/* Two lines, the faster of which counts: one for small copies and one for large ones, which more threads make.  Where
+ * one line does as well, bulk->rate is 0.  False if the samples give none. */
+bool ofl_fit_lines(const struct ofl_copy_sample *samples, size_t count, struct ofl_line *small, struct ofl_line *bulk);
 
 /* A curve: its points are the samples that are cubes (extents within a tenth of each other), at most
  * OFL_CURVE_POINTS of them; its surfaces are fitted to the others and never negative.  Without a cube the

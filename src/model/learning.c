@@ -106,6 +106,7 @@ void ofl_learn(struct ofl_learning *learning, const struct ofl_work *work, const
     if (reason == OFL_NOT_STARTED && prediction->saving > 0 && isfinite(prediction->saving)) {
         add(&learning->missed, prediction->saving);
         add(&learning->missed_library[ofl_library_of(work->operation)], prediction->saving);
+        add(&learned->missed, prediction->saving);
     }
     if (place == OFL_ON_DEVICE) {
         bool first = atomic_fetch_add_explicit(&learned->device_calls, 1, memory_order_relaxed) == 0;

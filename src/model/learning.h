@@ -13,7 +13,7 @@
 
 struct ofl_prediction;
 
-/* About one operation in one precision; a cache line, so that threads that use different operations do not
+/* About one operation in one precision; cache lines of its own, so that threads that use different operations do not
  * disturb each other. */
 struct ofl_learned {
     _Alignas(64) _Atomic double factor[OFL_PLACE_COUNT]; /* time seen / time claimed; 0 counts as 1 */
@@ -24,6 +24,7 @@ struct ofl_learned {
     atomic_uint since_calls[OFL_PLACE_COUNT];
     atomic_uint device_calls; /* the first is not learned from: it loads libraries and kernels */
     atomic_uint settling;     /* 2 * decisions that still take a probe's word in full + the probed place */
+    _Atomic double missed;    /* savings missed because it, its library or the device was not started: seconds */
 };
 
 struct ofl_learning {

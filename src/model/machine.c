@@ -70,6 +70,15 @@ double ofl_line_seconds(const struct ofl_line *line, double bytes)
     return (usable(line->fixed) ? line->fixed : 0) + bytes / line->rate;
 }
 
+double ofl_copy_seconds(const struct ofl_machine *machine, enum ofl_direction direction, bool pinned, double bytes)
+{
+    const struct ofl_line *line = machine->copy[direction];
+    if (pinned) {
+        return ofl_line_seconds(&line[OFL_PINNED], bytes);
+    }
+    return fmin(ofl_line_seconds(&line[OFL_PAGEABLE], bytes), ofl_line_seconds(&line[OFL_BULK], bytes));
+}
+
 /* `from`, `factor` times as fast. */
 static void scale(const struct ofl_curve *from, double factor, struct ofl_curve *to)
 {

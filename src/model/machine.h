@@ -8,7 +8,14 @@
 
 enum ofl_place { OFL_ON_CPU, OFL_ON_DEVICE, OFL_PLACE_COUNT };
 enum ofl_direction { OFL_COPY_IN, OFL_COPY_OUT, OFL_DIRECTION_COUNT };
-enum ofl_host_memory { OFL_PAGEABLE, OFL_PINNED, OFL_HOST_MEMORY_COUNT };
+/* Ways of a copy, by the host memory that it begins or ends in. */
+enum ofl_host_memory {
+    OFL_PAGEABLE, /* ordinary memory */
+    OFL_PINNED,   /* page-locked memory */
+    OFL_BULK,     /* ordinary memory, much of it: several threads help.  Of this and OFL_PAGEABLE the faster one counts */
+    OFL_COMMIT,   /* out only: from the staging area to its place, within host memory */
+    OFL_HOST_MEMORY_COUNT
+};
 
 enum { OFL_CURVE_POINTS = 32 };
 
@@ -40,6 +47,7 @@ struct ofl_machine {
     struct ofl_line copy[OFL_DIRECTION_COUNT][OFL_HOST_MEMORY_COUNT];
     double start;                      /* seconds to load the device's driver and open it */
     double library[OFL_LIBRARY_COUNT]; /* seconds until a library's first routine can run */
+    double routine[OFL_LIBRARY_COUNT]; /* seconds that a routine's first call takes more than later ones */
 };
 
 /* Speed at `work` flops: interpolated between points in log-log space, flat outside, 0 where nothing is
@@ -51,6 +59,9 @@ double ofl_curve_seconds(const struct ofl_curve *curve, const struct ofl_work *w
 
 /* Seconds to move `bytes`; 0 for none; infinite where the line is not usable. */
 double ofl_line_seconds(const struct ofl_line *line, double bytes);
+
+/* Seconds to copy `bytes` from or to ordinary or page-locked memory. */
+double ofl_copy_seconds(const struct ofl_machine *machine, enum ofl_direction direction, bool pinned, double bytes);
 
 /* Gives each operation without a curve that of gemm in the same place and precision, slowed down as the
  * operation usually is; a precision without gemm gets another's, scaled.  Copies from one

@@ -3,15 +3,16 @@
 
 #include <math.h>
 
-double ofl_pipeline_seconds(double in, double compute, double out, int pieces)
+double ofl_pipeline_seconds(double in, double first, double compute, double out, int pieces)
 {
-    double longest = in > compute ? in : compute;
-    longest = out > longest ? out : longest;
-    double rest = in + compute + out - longest;
-    if (!isfinite(longest)) {
+    double share = 1.0 / (pieces > 1 ? pieces : 1);
+    double before = in * (first > share ? (first < 1 ? first : 1) : share);
+    if (!isfinite(in) || !isfinite(compute) || !isfinite(out)) {
         return INFINITY;
     }
-    return longest + rest / (pieces > 1 ? pieces : 1);
+    double longest = in + share * (compute + out);
+    longest = fmax(longest, before + compute + share * out);
+    return fmax(longest, before + share * compute + out);
 }
 
 /* A time that may be compared: NaN and negative times count as `instead`. */
@@ -39,6 +40,27 @@ static double correction(const struct ofl_learning *learning, const struct ofl_w
     return ofl_learning_factor(learning, work, place);
 }
 
+/* The time on the device when so much has to be copied there; out->compute is set, the copies are. */
+static double device_seconds(const struct ofl_work *work, const struct ofl_machine *machine, double bytes_in,
+                             struct ofl_prediction *out)
+{
+    double bytes_out = bounded(work->bytes_out, INFINITY), staged = bounded(work->bytes_staged, bytes_out);
+    out->copy_in = ofl_copy_seconds(machine, OFL_COPY_IN, work->pinned, bytes_in);
+    out->copy_out = ofl_copy_seconds(machine, OFL_COPY_OUT, work->pinned, bytes_out - staged) +
+                    ofl_copy_seconds(machine, OFL_COPY_OUT, true, staged);
+    double commit = ofl_line_seconds(&machine->copy[OFL_COPY_OUT][OFL_COMMIT], staged);
+    out->commit = isfinite(commit) ? commit : 0; /* not measured: it is in the other copies' time */
+    double first = bytes_in > 0 ? bounded(work->bytes_first, bytes_in) / bytes_in : 0;
+    return ofl_pipeline_seconds(out->copy_in, first, out->compute, out->copy_out, work->pieces) + out->commit;
+}
+
+double ofl_device_seconds(const struct ofl_work *work, const struct ofl_machine *machine, double compute)
+{
+    struct ofl_prediction unwanted = {.compute = compute};
+    double bytes_in = bounded(work->bytes_in, INFINITY);
+    return device_seconds(work, machine, bytes_in - bounded(work->bytes_resident, bytes_in), &unwanted);
+}
+
 void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine, const struct ofl_learning *learning,
                  double wait, struct ofl_prediction *out)
 {
@@ -50,15 +72,11 @@ void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine,
     out->cpu_claim = isfinite(cpu) ? sane(cpu, 0) : 0;
     out->cpu = out->cpu_claim * correction(learning, work, OFL_ON_CPU);
 
-    enum ofl_host_memory memory = work->pinned ? OFL_PINNED : OFL_PAGEABLE;
-    const struct ofl_line *in = &machine->copy[OFL_COPY_IN][memory];
     double bytes_in = bounded(work->bytes_in, INFINITY);
     bytes_in -= bounded(work->bytes_resident, bytes_in);
-    out->copy_in = ofl_line_seconds(in, bytes_in);
     out->compute =
         sane(ofl_curve_seconds(&machine->curve[OFL_ON_DEVICE][work->operation][work->precision], work), INFINITY);
-    out->copy_out = ofl_line_seconds(&machine->copy[OFL_COPY_OUT][memory], bounded(work->bytes_out, INFINITY));
-    out->device_claim = ofl_pipeline_seconds(out->copy_in, out->compute, out->copy_out, work->pieces);
+    out->device_claim = device_seconds(work, machine, bytes_in, out);
 
     double device_factor = correction(learning, work, OFL_ON_DEVICE);
     out->device = out->wait + out->device_claim * device_factor;
@@ -66,9 +84,8 @@ void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine,
 
     double repeated = bounded(work->bytes_repeated, bytes_in);
     if (repeated > 0) {
-        double copy_in = ofl_line_seconds(in, bytes_in - repeated);
-        double device =
-            out->wait + ofl_pipeline_seconds(copy_in, out->compute, out->copy_out, work->pieces) * device_factor;
+        struct ofl_prediction resident = {.compute = out->compute};
+        double device = out->wait + device_seconds(work, machine, bytes_in - repeated, &resident) * device_factor;
         out->residency_saving = out->cpu > device ? out->cpu - device : 0;
     }
 }

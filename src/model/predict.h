@@ -10,22 +10,27 @@ struct ofl_prediction {
     double cpu_claim;                  /* as the machine claims */
     double device_claim;               /* the same, without the wait */
     double wait;                       /* until the device is free */
-    double copy_in, compute, copy_out; /* parts of device_claim, before overlap */
+    double copy_in, compute, copy_out; /* parts of device_claim, before overlap; copy_out without the commit */
+    double commit;                     /* putting staged results into their place, after everything else */
     double saving;                     /* cpu - device if that is positive, else 0 */
     double residency_saving;           /* saving if the repeated operands were on the device; 0 if none */
     bool probe;                        /* the work goes where it goes in order to measure */
 };
 
-/* R1's formulas, with residency, overlap and waiting:
+/* R1's formulas, with residency, overlap, staging and waiting:
  *
  *   cpu    = flops / speed * correction
- *   device = wait + pipeline(in, compute, out) * correction
- *   pipeline = longest of the three + the rest / pieces
+ *   device = wait + (pipeline(in, first, compute, out) + commit) * correction
  *
- * One piece gives the plain sum.  `wait` that is negative counts as 0. */
+ * `commit` is what putting staged results into their place takes.  `wait` that is negative counts as 0. */
 void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine, const struct ofl_learning *learning,
                  double wait, struct ofl_prediction *out);
 
-/* Seconds of three overlapping steps over `pieces` pieces. */
-double ofl_pipeline_seconds(double in, double compute, double out, int pieces);
+/* Seconds of three overlapping steps over `pieces` pieces: whichever of the three is the bottleneck takes all of its
+ * time, before it comes what its first piece waits for, after it what its last piece is followed by.  `first` is the
+ * share of `in` that the first piece needs, if that is more than one of `pieces`.  One piece gives the plain sum. */
+double ofl_pipeline_seconds(double in, double first, double compute, double out, int pieces);
+
+/* Seconds on the device of work that computes for `compute` seconds there, by the machine's copies, without waiting. */
+double ofl_device_seconds(const struct ofl_work *work, const struct ofl_machine *machine, double compute);
 #endif

@@ -37,7 +37,8 @@ const char *ofl_direction_name(enum ofl_direction direction)
 
 const char *ofl_host_memory_name(enum ofl_host_memory memory)
 {
-    return memory == OFL_PAGEABLE ? "pageable" : "pinned";
+    static const char *const names[OFL_HOST_MEMORY_COUNT] = {"pageable", "pinned", "bulk", "commit"};
+    return names[memory];
 }
 
 const char *ofl_library_name(enum ofl_library library)
@@ -180,7 +181,12 @@ static bool read_effort(struct parser *parser)
     return parser->out->quick || is(&parser->word[1], "full") || refuse(parser, "effort is 'full' or 'quick'");
 }
 
-/* start SECONDS | start LIBRARY SECONDS */
+const char *ofl_library_routine_name(enum ofl_library library)
+{
+    return library == OFL_LIBRARY_BLAS ? "blas-routine" : "solver-routine";
+}
+
+/* start SECONDS | start LIBRARY SECONDS | start LIBRARY-routine SECONDS */
 static bool read_start(struct parser *parser)
 {
     if (parser->words == 2) {
@@ -193,11 +199,14 @@ static bool read_start(struct parser *parser)
         if (is(&parser->word[1], ofl_library_name((enum ofl_library)i))) {
             return number(parser, 2, true, &parser->out->machine.library[i]);
         }
+        if (is(&parser->word[1], ofl_library_routine_name((enum ofl_library)i))) {
+            return number(parser, 2, true, &parser->out->machine.routine[i]);
+        }
     }
     return refuse(parser, "'%.*s' is no library of a device", (int)parser->word[1].length, parser->word[1].text);
 }
 
-/* copy in|out pageable|pinned FIXED RATE */
+/* copy in|out pageable|pinned|bulk|commit FIXED RATE */
 static bool read_copy(struct parser *parser)
 {
     if (!expect_words(parser, 5)) {
@@ -212,7 +221,7 @@ static bool read_copy(struct parser *parser)
             }
         }
     }
-    return refuse(parser, "a copy is 'in' or 'out', 'pageable' or 'pinned'");
+    return refuse(parser, "a copy is 'in' or 'out', 'pageable', 'pinned', 'bulk' or 'commit'");
 }
 
 /* curve cpu|device ROUTINE */

@@ -10,7 +10,11 @@
  *   effort full                                  or quick
  *   start 0.34                                   seconds to start the device
  *   start blas 0.013                             and a library of it
- *   copy in pageable 1.2e-05 9.8e+09             fixed seconds, bytes a second
+ *   start blas-routine 0.002                     and what the first call of a routine of it adds
+ *   copy in pageable 1.2e-05 9.8e+09             fixed seconds, bytes a second: small copies,
+ *   copy in bulk 6e-05 4.5e+10                   large ones, which several threads make,
+ *   copy in pinned 9e-06 5.5e+10                 from page-locked memory,
+ *   copy out commit 8e-06 3e+10                  from the staging area to its place
  *   curve cpu dgemm                              a speed curve; then its points and surfaces
  *   point 1e+06 2.1e+10                          flops, flops a second
  *   surface 1e-10 1e-10 2e-10                    seconds an element of m*n, m*k, n*k
@@ -62,4 +66,5 @@ const char *ofl_place_name(enum ofl_place place);
 const char *ofl_direction_name(enum ofl_direction direction);
 const char *ofl_host_memory_name(enum ofl_host_memory memory);
 const char *ofl_library_name(enum ofl_library library);
+const char *ofl_library_routine_name(enum ofl_library library);
 #endif

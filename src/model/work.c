@@ -63,7 +63,7 @@ static bool beta_is_zero(const struct ofl_call *call)
 }
 
 /* Bytes of the stored elements of an operand. */
-static double stored_bytes(const struct ofl_buffer *buffer)
+double ofl_buffer_bytes(const struct ofl_buffer *buffer)
 {
     if (buffer->rows <= 0 || buffer->columns <= 0) {
         return 0;
@@ -84,24 +84,27 @@ static double stored_bytes(const struct ofl_buffer *buffer)
 }
 
 /* Products of a matrix and a vector (measured only) have two extents.  The third extent is k where the operation has
- * one, the number of right-hand sides where a factor is only applied, the order of the triangular or symmetric operand
- * where it has a side, else the smaller of the two. */
+ * one, the number of right-hand sides where a factor is only applied, the order and right-hand sides where it is also
+ * made, the order of the triangular or symmetric operand
+ * where it has a side, else the smaller of the two.  From the right the first two are exchanged: the transposed problem
+ * from the left costs about the same. */
 static void find_extents(const struct ofl_call *call, double extent[3])
 {
     double m = (double)(call->m > 0 ? call->m : call->n > 0 ? call->n : 0);
     double n = (double)(call->n > 0 ? call->n : call->m > 0 ? call->m : 0);
-    extent[0] = m;
-    extent[1] = n;
+    extent[0] = call->side == 'R' ? n : m;
+    extent[1] = call->side == 'R' ? m : n;
     if (!ofl_operation_offloaded(call->operation)) {
         extent[2] = 1;
     } else if (call->k > 0) {
         extent[2] = (double)call->k;
     } else if (call->nrhs > 0 && call->operand[0].access == OFL_READ) {
         extent[2] = (double)call->nrhs;
-    } else if (call->side == 'L') {
-        extent[2] = m;
-    } else if (call->side == 'R') {
-        extent[2] = n;
+    } else if (call->operation == OFL_OP_gesv || call->operation == OFL_OP_posv) {
+        /* Its flops are n * n * (n + this many right-hand sides), up to a factor. */
+        extent[2] = n + (call->operation == OFL_OP_gesv ? 3 : 6) * (double)(call->nrhs > 0 ? call->nrhs : 0);
+    } else if (call->side == 'L' || call->side == 'R') {
+        extent[2] = extent[0];
     } else {
         extent[2] = m < n ? m : n;
     }
@@ -129,7 +132,7 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
     bool untouched = beta_is_zero(call);
     for (int i = 0; i < call->operands && i < OFL_MAX_OPERANDS; i++) {
         const struct ofl_buffer *operand = &call->operand[i];
-        double bytes = stored_bytes(operand);
+        double bytes = ofl_buffer_bytes(operand);
         bool read =
             operand->access == OFL_READ || operand->access == OFL_UPDATE || (operand->access == OFL_ADD && !untouched);
         out->bytes_in += read ? bytes : 0;
@@ -139,6 +142,13 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
             out->device_bytes += (double)operand->rows * (double)operand->columns * operand->element_size;
         }
     }
+}
+
+void ofl_work_cut(struct ofl_work *work, int pieces, double shared)
+{
+    work->pieces = pieces > 1 ? pieces : 1;
+    double rest = work->bytes_in > shared ? work->bytes_in - shared : 0;
+    work->bytes_first = pieces > 1 && shared > 0 ? shared + rest / pieces : 0;
 }
 
 /* The rows with LAPACK's info are LAPACK's. */

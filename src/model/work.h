@@ -17,7 +17,8 @@ struct ofl_work {
     int64_t m, n, k;                       /* as in the call */
 
     /* The box of the computation: flops are proportional to extent[0] * extent[1] * extent[2].  The
-     * three products of two extents are its surfaces, proportional to the operands' sizes. */
+     * three products of two extents are its surfaces, proportional to the operands' sizes.  Where an operation has a side
+     * extent[0] and extent[2] are the order of the operand that stands there. */
     double extent[3];
     double flops; /* complex operations count four times */
 
@@ -32,11 +33,20 @@ struct ofl_work {
 
     bool pinned; /* the operands lie in page-locked memory */
     int pieces;  /* tiles in which transfers and computing overlap; 1: one after the other */
+    /* Of bytes_in: what has to arrive before the first of several tiles can be computed; 0: an equal share of all.  Of
+     * bytes_out: what goes to a staging area and is put into its place when everything else is done. */
+    double bytes_first, bytes_staged;
 };
 
-/* Describes a call.  The residency fields are 0, `pinned` is false, `pieces` 1, and device_bytes counts
- * the operands without workspace.  Sizes that are not positive give zero flops. */
+/* Describes a call.  The residency fields are 0, `pinned` is false, `pieces` 1, nothing is staged, and device_bytes
+ * counts the operands without workspace.  Sizes that are not positive give zero flops. */
 void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out);
+
+/* Sets pieces and bytes_first: so many tiles, before the first of which an operand of `shared` bytes arrives whole. */
+void ofl_work_cut(struct ofl_work *work, int pieces, double shared);
+
+/* Bytes of the elements of an operand that are stored, and moved. */
+double ofl_buffer_bytes(const struct ofl_buffer *buffer);
 
 /* The library that runs the operation on a device. */
 enum ofl_library ofl_library_of(enum ofl_operation operation);

@@ -43,7 +43,7 @@ enum ofl_trace_flag {
     OFL_TRACE_FAILED = 2, /* info is not 0 */
     OFL_TRACE_PROBE = 4,  /* sent where it ran in order to measure */
     OFL_TRACE_FORCED = 8, /* sent to the device by --force */
-    OFL_TRACE_FIRST = 16  /* the routine's first call on the device: includes loading */
+    OFL_TRACE_FIRST = 16  /* made the device load a library, which is in its time */
 };
 
 struct ofl_trace_buffer {
@@ -72,7 +72,10 @@ struct ofl_trace_record {
     uint8_t flags;                          /* enum ofl_trace_flag */
     uint8_t buffers;                        /* of this record; a continuation has the next ones */
     char side, uplo, transa, transb, diag;
-    uint8_t unused[5];
+    uint8_t pieces; /* steps into which a device would cut the work so that copies overlap with computing; 0, 1: none */
+    uint8_t shared; /* 1 + the buffer that is needed whole by the first of several steps; 0: none */
+    uint8_t staged; /* a bit for each buffer whose result goes through a staging area */
+    uint8_t unused[2];
     int32_t info; /* of LAPACK routines */
     uint32_t loop;
     struct ofl_trace_buffer buffer[OFL_TRACE_BUFFERS];

@@ -65,9 +65,9 @@ runs 100 200
 [ "$device" -ge 1 ]
 same "a CPU that is slower than claimed is left ($device)" 0 $?
 
-# Not enough memory: every call runs, on the CPU.
+# Not enough memory even for tiles: every call runs, on the CPU.
 claim 1e9 1e12 1e12 0
-runs 10 200 --host-memory 100000
+runs 10 200 --host-memory 3000
 same "no room on the device" 10 "$cpu"
 
 # Other programs: asked about only after a second without work of our own, and more than level 5 tolerates.
@@ -81,6 +81,26 @@ pause=0
 runs 20 200 --host-utilisation 70 --level 5 --summary
 # Where they ran depends on what was learned of this machine's speed; the reason must not be the load.
 same "the load is our own" 0 "$(grep -c 'using the device' err)"
+
+# ---- Forks ----
+# forks WHEN: the program's summaries; sets own and child to "where calls" of the process and of its child.
+forks() {
+    rm -f "$work"/summary*
+    "$offload" run --device host --force --summary --summary-file "$work/summary" "$clients/cli_forks" "$1" >out 2>err
+    local status=$?
+    same "forking $1: results; $(head -1 err)" 42 $status
+    own=$(awk '{ print $2, $3 }' summary)
+    child=$(awk '{ print $2, $3 }' summary.*)
+}
+words='1 on the CPU because a device cannot be used in a child of the process that started it'
+forks before
+same "a child made before the start uses the device" 'host 1, host 1' "$own, $child"
+same "and there is nothing to say" 0 "$(grep -c 'on the CPU because' err)"
+forks after
+same "a child of a process with a device stays on the CPU" 'host 1, cpu 1' "$own, $child"
+same "and says why in its summary" 1 "$(grep -c "^  $words\$" err)"
+forks both
+same "each child by itself" $'cpu 1\nhost 1' "$(sort <<<"$child")"
 
 # Nothing that a profile says changes results.
 for speeds in '1e-300 1e300' '1e300 1e-300' '1 1'; do

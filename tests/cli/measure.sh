@@ -1,5 +1,5 @@
 #!/bin/bash
-# gpu-offload calibrate, profile, report and estimate, with the host device: from measuring to reading.
+# gpu-offload calibrate, profile, measure, report and estimate, with the host device: from measuring to reading.
 # shellcheck source=tests/cli/harness.sh
 source "$(dirname "$(readlink -f "$0")")/harness.sh"
 export TMPDIR=$work/tmp XDG_CACHE_HOME=$work/cache
@@ -31,7 +31,9 @@ check "estimate: no traces" 125 '' 'holds no traces' "$offload" estimate empty
 check "profile: none yet" 125 '' "there is no profile.*calibrate" "$offload" profile --device host
 check "profile: not one" 125 '' "is not used: line 1" "$offload" profile /etc/passwd
 check "profile: two files" 2 '' 'at most one file' "$offload" profile a b
-for command in calibrate profile report estimate; do
+check "calibrate: seconds" 2 '' "'5' is not a number of seconds" "$offload" calibrate --seconds 5
+check "calibrate: seconds, not a number" 2 '' "'1m' is not a number of seconds" "$offload" calibrate --seconds 1m
+for command in calibrate profile report estimate measure; do
     check "help of $command" 0 "$("$offload" "$command" --help)" '' "$offload" help "$command"
 done
 
@@ -65,7 +67,9 @@ for place in cpu device; do
         same "curve of $routine, $place" 1 "$(grep -c "^curve $place $routine\$" "$profile")"
     done
 done
-same "copies" 2 "$(grep -c '^copy ' "$profile")"
+for copy in 'in pageable' 'out pageable' 'in pinned' 'out pinned'; do
+    same "copies $copy" 1 "$(grep -c "^copy $copy " "$profile")"
+done
 
 # ---- Showing ----
 "$offload" profile --device host --svg curves.svg >shown 2>err
@@ -81,15 +85,49 @@ same "not of this machine" 1 "$(sed 's/^cores .*/cores 4711/' "$profile" >other 
 # ---- A profile of another machine is refused with a line, and the program runs ----
 cp "$profile" kept
 cp other "$profile"
-"$offload" run --device host "$blas" 1 200 3 >out 2>err
+"$offload" run --device host "$blas" 1 200 --random 3 >out 2>err
 same "a profile of another machine" 1 "$(grep -c 'is not used: it was made with 4711 cores.*built-in estimate' err)"
 head -c 700 kept >"$profile"
-"$offload" run --device host "$blas" 1 200 3 >out 2>err
+"$offload" run --device host "$blas" 1 200 --random 3 >out 2>err
 same "a profile that is cut off" 1 "$(grep -c 'is not used: line.*built-in estimate' err)"
 cp kept "$profile"
 
+# ---- A library that crashes: the routine is left out, the rest is measured ----
+LD_PRELOAD=$clients/libcli_crash.so "$offload" calibrate --seconds 10 --device host --output crashed >out 2>err
+status=$?
+same "status of a calibration with a crash; $(head -1 err)" 0 $status
+# In both passes: the host device computes with the same library.
+holds "what it says" grep -q 'calibrate: dtrmm ended the workload with signal 11 .* and is left out$' err
+holds "and of one that ended" grep -q 'calibrate: cherk ended the workload with status 3 and is left out$' err
+same "other lines on standard error" '' "$(grep -v ' and is left out$' err)"
+for routine in dgemm strmm zherk dtrsm; do
+    same "curve of $routine beside it" 1 "$(grep -c "^curve cpu $routine\$" crashed)"
+done
+same "curves of routines that crash" 0 "$(grep -cE '^curve cpu (dtrmm|cherk)$' crashed)"
+
+# ---- measure: everything on the CPU, recorded ----
+check "measure: no program" 2 '' 'no program is given; usage: gpu-offload measure' "$offload" measure
+check "measure: not its option" 2 '' "there is no option '--level'" "$offload" measure --level 3 true
+check "measure: no such program" 127 '' '' bash -c '"$1" measure nowhere 2>/dev/null' - "$offload"
+GPU_OFFLOAD_DEVICE=host GPU_OFFLOAD_FORCE=1 "$offload" measure -- "$blas" 1 200 --random 3 >out 2>err
+same "status of measure" 0 $?
+folder=$(sed -n 's/^gpu-offload: the trace goes to \(gpu-offload-trace-[0-9]*\); .*report.*estimate.*/\1/p' err)
+same "measure names the folder of its trace" 1 "$(find "${folder:-nowhere}" -name '*.trace' 2>/dev/null | wc -l)"
+same "and says nothing else" 1 "$(wc -l <err)"
+"$offload" report "$folder" >reported
+same "everything ran on the CPU" 0 "$(awk '$1 == "device" { print $2 }' reported)"
+"$offload" measure --trace there --summary-file "$work/summary" "$clients/cli_repeat" 2 200 >out 2>err
+same "measure gives the program's status" 42 $?
+same "a folder that was given" 1 "$(find there -name '*.trace' | wc -l)"
+same "measure and summary" 'dgemm cpu 2' "$(cat summary)"
+
+# A call of LAPACK that fails on the CPU is recorded as such, and compared with nothing.
+"$offload" measure --trace verdicts "$clients/cli_verdict" 2>err
+same "measure of a failing factorisation" 42 $?
+same "report counts it" 1 "$("$offload" report verdicts | grep -c '^  1 calls of LAPACK failed')"
+
 # ---- Tracing, report, estimate ----
-"$offload" run --device none --trace traces "$blas" 1 200 3 >out 2>err
+"$offload" run --device none --trace traces "$blas" 1 200 --random 3 >out 2>err
 same "tracing says nothing" '' "$(cat err)"
 same "one trace" 1 "$(find traces -name '*.trace' | wc -l)"
 "$offload" report traces >reported 2>err
@@ -104,6 +142,8 @@ same "estimate counts calls" 1 "$(grep -cE '^  [0-9]+ calls took' estimated)"
 "$offload" estimate --check --device host traces >checked 2>err
 status=$?
 same "status of check; $(head -1 err)" 0 $status
+same "rows of check" 2 "$(grep -cE '^\| (gemm|all) +\| CPU +\| +[0-9]+ \|' checked)"
+same "lines of calls" 1 "$("$offload" estimate --calls --device host traces | grep -cE '^CPU +dgemm' | sed 's/[1-9][0-9]*/1/')"
 # Cut off anywhere, a trace is read as far as it goes.
 trace=$(find traces -name '*.trace')
 for size in 0 100 5000 65536 65900 100000; do

@@ -111,6 +111,22 @@ check "another library for a backend" 42 '' 'is not a gpu-offload backend.*the p
     run --device host --force --backend-dir strange "$product"
 check "backend of another version" 42 '' 'device interface .*the program runs on the CPU' \
     run --device host --force --backend-dir "$clients/other_abi" "$product"
+# What files tell of a device is said before the program starts, also where it makes no call, and once for all.
+check "no backend, no call" 0 '' "libgpuoffload-host.so was not found in $work/empty; .*the program runs on the CPU" \
+    run --device host --backend-dir empty true
+check "no backend, children" 0 '' "libgpuoffload-host.so was not found in $work/empty" \
+    run --device host --force --backend-dir empty sh -c "$product; '$offload' run $product; true"
+check "no backend, no program either" 127 '' "there is no program 'nowhere'" \
+    run --device host --backend-dir empty nowhere
+if [ -e "$(dirname "$library_path")/libgpuoffload-cuda.so" ]; then
+    mkdir old && : >old/libcuda.so.470.82.01 && ln -s libcuda.so.470.82.01 old/libcuda.so.1
+    check "an old driver" 3 '' 'driver is too old .*470.*update .*the program runs on the CPU' \
+        env LD_LIBRARY_PATH=old "$offload" run --device cuda sh -c 'exit 3'
+    if [ ! -e /dev/nvidiactl ]; then
+        check "no driver, no call" 3 '' 'libcuda.so.1 was not found; install .*the program runs on the CPU' \
+            run --device cuda sh -c 'exit 3'
+    fi
+fi
 if [ ! -e /dev/nvidiactl ]; then
     if [ -e "$(dirname "$library_path")/libgpuoffload-cuda.so" ]; then
         check "no driver" 42 '' 'libcuda.so.1.*install .*driver.*the program runs on the CPU' \

@@ -52,6 +52,18 @@ for binding in lazy now; do
     fi
 done
 
+# Loads that are under way: by a path, which is searched nowhere, and by a name that is.
+must "$cc" -O2 "$here/racing.c" -o racing -ldl -lpthread
+must "$cc" -O2 -fPIC -shared "$here/slow_dlopen.c" -o libslow.so -ldl
+for late in ./marked64.now.so marked64.now.so; do
+    for early in ./marked32.now.so marked32.lazy.so; do
+        racing=(env "LD_LIBRARY_PATH=$work" "LD_PRELOAD=$work/libslow.so" "SLOW_DLOPEN=$late")
+        check "racing-bare-${late:0:1}-${early:0:1}" timeout 60 "${racing[@]}" ./racing "$early" 4 "$late" 8
+        check "racing-${late:0:1}-${early:0:1}" timeout 60 "${racing[@]}" "$command" run --device none \
+            ./racing "$early" 4 "$late" 8
+    done
+done
+
 # Calls after a longjmp out of the library are the program's own, and all are counted.
 if "$cc" -O1 "$here/jumps.c" -o jumps -lblas; then
     rm -f summary
@@ -60,6 +72,23 @@ if "$cc" -O1 "$here/jumps.c" -o jumps -lblas; then
 fi
 if "$cc" -O1 "$here/fork_signals.c" -o fork_signals -lblas -lpthread; then
     check fork-signals timeout 60 "$command" run --device host --force ./fork_signals
+fi
+
+# However a program ends, what it did is written, once.
+if "$cc" -O1 "$here/endings.c" -o endings -lblas; then
+    for way in return _exit _Exit quick signal late fork vfork; do
+        rm -rf counts* trace
+        "$command" run --device none --summary --summary-file counts --trace trace ./endings $way 2>tables
+        status=$?
+        child=$(cat counts.[0-9]* 2>/dev/null)
+        calls=2 tables=1 children='' ended=1
+        [ $way = fork ] && tables=2 children='dgemm cpu 1' ended=2
+        [ $way = vfork ] || [ $way = late ] && calls=3
+        check "ending-$way" test "$status:$(cat counts):$child:$(grep -c '^gpu-offload: ' tables)" = \
+            "7:dgemm cpu $calls:$children:$tables"
+        "$command" report trace >report
+        check "ending-trace-$way" test "$(grep -c '^  process ' report):$(grep -c 'without saying so' report)" = "$ended:0"
+    done
 fi
 
 if "$cc" -O1 "$here/scalars.c" -o scalars -lblas; then
@@ -75,6 +104,30 @@ if "${CXX:-c++}" -O1 "$here/throws.cc" -o throws -lblas -lpthread; then
 else
     echo "left out: exceptions, for want of a C++ compiler or libblas"
 fi
+
+# A constructor that waits for a thread which calls BLAS; with one for everybody, and with one of the library's own.
+if "$cc" -O1 -fPIC -shared -DLIBRARY "$here/waiting.c" -o waiting.so -lblas -lpthread; then
+    must "$cc" -O1 "$here/waiting.c" -o waiting_local -ldl
+    must "$cc" -O1 "$here/waiting.c" -o waiting_global -ldl -Wl,--no-as-needed -lblas
+    for scope in local global; do
+        check "waiting-$scope" timeout 20 "$command" run --device host --force --trace waiting.trace "./waiting_$scope" ./waiting.so
+    done
+fi
+
+# Weak references, of the program and of plugins with and without a BLAS.
+for binding in lazy now; do
+    for expected in 0 1; do
+        library=$([ $expected = 0 ] || echo -lblas)
+        # shellcheck disable=SC2086
+        "$cc" -O1 -fPIE -pie -DEXPECTED=$expected "$here/weak.c" -o weak$expected -ldl -Wl,--no-as-needed,-z,$binding $library &&
+            "$cc" -O1 -fPIC -shared -DLIBRARY "$here/weak.c" -o weak$expected.so -Wl,--no-as-needed,-z,$binding $library
+    done
+    if [ -e weak1.so ]; then
+        check weak-bare-$binding ./weak0 ./weak1.so ./weak0.so
+        check weak-0-$binding "$command" run --device host --force ./weak0 ./weak1.so ./weak0.so
+        check weak-1-$binding "$command" run --device host --force ./weak1 ./weak1.so
+    fi
+done
 
 # Functions that only have the names of BLAS routines, alone and beside a BLAS.
 must "$cc" -O1 -fPIC -shared -DLIBRARY "$here/foreign.c" -o libforeign.so

@@ -1,30 +1,36 @@
 /* The workload of `gpu-offload calibrate`: an ordinary client of BLAS and LAPACK.
  *
- *   gpu-offload-calibrate-client SECONDS LARGEST [SEED]
+ *   gpu-offload-calibrate-client SECONDS LARGEST [--from N] [--skip ROUTINE,...] [--random SEED]
  *
  * Calls every routine that a device may run, of BLAS and LAPACK, by its Fortran name, in several
  * shapes and sizes, each a few times.  It measures nothing itself: it runs under the preload library,
  * whose trace has the times.  On standard output it tells what it did, a line each:
  *
  *   library PATH                  the BLAS that is mapped
- *   plan N                        the number of points that will come
+ *   plan N                        the number of cells, a routine at one order each, that will come
+ *   try ROUTINE                   a cell begins: if nothing more comes, the routine has crashed
  *   point ROUTINE M N K BEGIN END QUIET
  *                                 the calls between two moments (CLOCK_MONOTONIC, ns); QUIET is 1 if the machine
  *                                 was quiet before and after them
+ *   stop ROUTINE                  larger orders would take too long
+ *   done, skip                    the cell was measured, or left out
  *
- * With SEED the shapes are random ones instead, to compare predictions with (`gpu-offload estimate --check`).
  * A point that was disturbed is measured again.  SECONDS is the time that all points may take, LARGEST the largest
- * order. */
+ * order.  After a crash a new client goes on: --from leaves out so many cells, --skip these routines.  With --random the
+ * shapes and flags are random ones instead, to compare predictions with (`gpu-offload estimate --check`); then N counts
+ * rounds. */
 #include "cli/calibrate/canary.h"
+#include "cli/calibrate/points.h"
 #include "base/clock.h"
-#include "model/work.h"
 
 #include <dlfcn.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { REPETITIONS = 9, ATTEMPTS = 3 };
 
@@ -34,45 +40,6 @@ static const struct {
 #define OFL_OPERATION(name, precisions, kind, arguments, ...) {#name, precisions, arguments},
 #include <gpu-offload/operations.def>
 #undef OFL_OPERATION
-};
-
-/* Shapes as multiples of the order.  A size that is 0 the routine does not have. */
-struct shape {
-    double m, n, k, nrhs;
-};
-enum { MAX_SHAPES = 6 };
-
-/* The first kind of routine whose words a routine has all is its own; the first shape is the cube. */
-static const struct {
-    const char *words[4];
-    struct shape shape[MAX_SHAPES];
-    const char *routine; /* the only one that this is for; NULL: all */
-} kinds[] = {
-    {.words = {"uplo", "n", "nrhs"},
-     .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}},
-     .routine = "potrs"}, /* its words are posv's */
-    {.words = {"side", "m", "n", "k"}, .shape = {{1, 1, 1, 0}, {1, 0.25, 1, 0}, {2, 0.5, 0.25, 0}}},
-    {.words = {"m", "n", "k", "tau"}, .shape = {{1, 1, 1, 0}, {4, 0.25, 0.25, 0}, {1, 0.5, 0.25, 0}}},
-    {.words = {"m", "n", "k"},
-     .shape = {{1, 1, 1, 0},
-               {4, 0.25, 0.25, 0},
-               {0.25, 4, 0.25, 0},
-               {2, 2, 0.0625, 0},
-               {0.25, 0.25, 4, 0},
-               {1, 1, 0.25, 0}}},
-    {.words = {"side", "m", "n"}, .shape = {{1, 1, 0, 0}, {2, 0.125, 0, 0}, {0.25, 4, 0, 0}}},
-    {.words = {"m", "n", "nrhs"}, .shape = {{1, 1, 0, 0.0625}, {4, 0.25, 0, 0.0625}}},
-    {.words = {"m", "n"}, .shape = {{1, 1, 0, 0}, {4, 0.25, 0, 0}, {0.25, 4, 0, 0}}},
-    {.words = {"n", "k"}, .shape = {{0, 1, 1, 0}, {0, 2, 0.0625, 0}, {0, 0.25, 4, 0}}},
-    {.words = {"trans", "n", "nrhs"}, .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}}},
-    {.words = {"n", "nrhs"}, .shape = {{0, 1, 0, 0.0625}}},
-    {.words = {"n"}, .shape = {{0, 1, 0, 0}}},
-};
-
-struct point {
-    enum ofl_operation operation;
-    char letter;
-    int m, n, k, nrhs;
 };
 
 struct memory {
@@ -89,54 +56,54 @@ struct memory {
 
 /* What the words of an argument list stand for. */
 struct values {
-    int m, n, k, nrhs, lda, ldb, ldc, lwork, info;
-    double one[2]; /* alpha and beta: 1 in every precision */
-    float one_single[2];
+    struct ofl_calibration_call call; /* its sizes and flags are passed by their addresses */
+    int lda, ldb, ldc, lwork, info;
+    double one[2], beta[2]; /* in every precision */
+    float one_single[2], beta_single[2];
     struct memory *memory;
-    char letter;
 };
 
 static void *value_of(struct values *v, const char *word, size_t length)
 {
-    static char left[] = "L", upper[] = "U", none[] = "N";
-    bool single = v->letter == 's' || v->letter == 'c';
+    static char none[] = "N";
+    bool single = v->call.letter == 's' || v->call.letter == 'c';
+    void *one = single ? (void *)v->one_single : (void *)v->one;
+    void *beta = single ? (void *)v->beta_single : (void *)v->beta;
     const struct {
         const char *word;
         void *value;
     } table[] = {
-        {"side", left},
-        {"uplo", upper},
-        {"trans", none},
-        {"transa", none},
-        {"transb", none},
+        {"side", &v->call.side},
+        {"uplo", &v->call.uplo},
+        {"trans", &v->call.trans},
+        {"transa", &v->call.trans},
+        {"transb", &v->call.transb},
         {"diag", none},
-        {"m", &v->m},
-        {"n", &v->n},
-        {"k", &v->k},
+        {"m", &v->call.m},
+        {"n", &v->call.n},
+        {"k", &v->call.k},
         {"lda", &v->lda},
         {"ldb", &v->ldb},
         {"ldc", &v->ldc},
         {"A", v->memory->a},
         {"B", v->memory->b},
         {"C", v->memory->c},
-        {"nrhs", &v->nrhs},
+        {"nrhs", &v->call.nrhs},
         {"ipiv", v->memory->pivots},
         {"tau", v->memory->tau},
         {"work", v->memory->work},
         {"lwork", &v->lwork},
         {"info", &v->info},
+        {"alpha", one},
+        {"real_alpha", one},
+        {"beta", beta},
+        {"real_beta", beta},
     };
     const char *colon = memchr(word, ':', length);
     length = colon != NULL ? (size_t)(colon - word) : length;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strlen(table[i].word) == length && memcmp(table[i].word, word, length) == 0) {
             return table[i].value;
-        }
-    }
-    static const char *const scalars[] = {"alpha", "beta", "real_alpha", "real_beta"};
-    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
-        if (strlen(scalars[i]) == length && memcmp(scalars[i], word, length) == 0) {
-            return single ? (void *)v->one_single : (void *)v->one;
         }
     }
     return NULL;
@@ -151,12 +118,6 @@ struct prepared {
     routine *function;
     void *argument[13];
 };
-
-/* gemmt is an extension that only some libraries have, not all of them free of faults: its curve comes from gemm's. */
-static bool is_extension(enum ofl_operation operation)
-{
-    return operation == OFL_OP_gemmt;
-}
 
 /* Whether the CPU's libraries have a routine.  The preload library has them all, so those are asked themselves:
  * the ones that hold a routine of BLAS and of LAPACK which is never wrapped. */
@@ -177,18 +138,17 @@ static bool library_has(const char *name)
 }
 
 /* Puts the argument list together; false if a word in it means nothing here. */
-static bool prepare(const struct point *point, struct values *v, struct prepared *out)
+static bool prepare(struct values *v, struct prepared *out)
 {
     char name[32];
     int count = 0;
-    snprintf(name, sizeof name, "%c%s_", point->letter, operations[point->operation].name);
-    bool usable = !is_extension((enum ofl_operation)point->operation) && library_has(name);
-    void *symbol = usable ? dlsym(RTLD_DEFAULT, name) : NULL;
+    snprintf(name, sizeof name, "%c%s_", v->call.letter, operations[v->call.operation].name);
+    void *symbol = library_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
     for (int i = 0; i < 13; i++) {
         out->argument[i] = (void *)1;
     }
     memcpy(&out->function, &symbol, sizeof symbol);
-    const char *at = operations[point->operation].arguments;
+    const char *at = operations[v->call.operation].arguments;
     while (*at != '\0' && count < 13) {
         size_t length = strcspn(at, " ");
         out->argument[count] = value_of(v, at, length);
@@ -211,7 +171,7 @@ static void call(const struct prepared *p)
 /* A unit diagonal and small other elements: products and solutions stay of order one however often they are
  * repeated.  Written before each point, so that no operand is one that the device has seen; a block of random
  * numbers is enough, again and again. */
-static void fill(struct memory *memory, char letter, int order)
+static void fill(const struct memory *memory, char letter, int rows, int columns)
 {
     enum { BLOCK = 8192 };
     static double doubles[BLOCK];
@@ -220,9 +180,10 @@ static void fill(struct memory *memory, char letter, int order)
     static const double one = 1;
     static const float one_single = 1;
     bool single = letter == 's' || letter == 'c';
+    int order = rows < columns ? rows : columns, most = rows < columns ? columns : rows;
     for (int i = 0; i < BLOCK; i++) {
         seed = seed * 1664525u + 1013904223u;
-        doubles[i] = ((double)(seed >> 8) / (1 << 24) - 0.5) * 0.5 / order;
+        doubles[i] = ((double)(seed >> 8) / (1 << 24) - 0.5) * 0.5 / most;
         singles[i] = (float)doubles[i];
     }
     const char *block = single ? (const char *)singles : (const char *)doubles;
@@ -235,7 +196,7 @@ static void fill(struct memory *memory, char letter, int order)
     }
     element *= letter == 'c' || letter == 'z' ? 2 : 1;
     for (size_t i = 0; i < (size_t)order; i++) {
-        size_t at = (i + i * (size_t)order) * element;
+        size_t at = (i + i * (size_t)rows) * element;
         if (at + element > memory->bytes) {
             break;
         }
@@ -284,8 +245,13 @@ static bool resize_vectors(struct memory *memory, int order, int lwork)
     return memory->pivots != NULL && memory->tau != NULL && memory->work != NULL;
 }
 
+/* Three matrices may take an eighth of the machine's memory. */
 static bool resize(struct memory *memory, size_t bytes)
 {
+    double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (3 * (double)bytes > all / 8) {
+        return false;
+    }
     if (bytes > memory->bytes) {
         free(memory->a), free(memory->b), free(memory->c);
         memory->a = malloc(bytes), memory->b = malloc(bytes), memory->c = malloc(bytes);
@@ -296,23 +262,33 @@ static bool resize(struct memory *memory, size_t bytes)
 
 /* ---- Points ---- */
 
-/* Elements of the largest operand, where `order` is m, or n if there is none; with `square` one is order by order. */
-static size_t largest_operand(int order, int n, int k, bool square)
+/* How long a point may take: repetitions until so many seconds are spent, and at least so many. */
+struct pace {
+    double limit;
+    int least;
+};
+
+/* Leading dimensions, and the elements of the largest operand. */
+static size_t lay_out(struct values *v)
 {
-    const size_t products[] = {(size_t)order * (size_t)n, (size_t)order * (size_t)k, (size_t)k * (size_t)n,
-                               square ? (size_t)order * (size_t)order : 0};
+    int *const leading[] = {&v->lda, &v->ldb, &v->ldc};
     size_t largest = 0;
-    for (int i = 0; i < 4; i++) {
-        largest = products[i] > largest ? products[i] : largest;
+    for (int i = 0; i < 3; i++) {
+        int rows, columns;
+        ofl_calibration_operand(&v->call, &"ABC"[i], 1, &rows, &columns);
+        size_t elements = (size_t)rows * (size_t)columns;
+        *leading[i] = rows > 0 ? rows : 1;
+        largest = elements > largest ? elements : largest;
     }
     return largest;
 }
 
 /* Calls the routine some times; returns the shortest time, 0 if a call failed, and when the last call ended. */
-static double repeat(const struct prepared *prepared, const int *info, double limit, double begin, double *end)
+static double repeat(const struct prepared *prepared, const int *info, const struct pace *pace, double begin,
+                     double *end)
 {
     double shortest = INFINITY, last = begin;
-    for (int i = 0; i < REPETITIONS && (i < 3 || last - begin < limit); i++) {
+    for (int i = 0; i < REPETITIONS && (i < pace->least || last - begin < pace->limit); i++) {
         call(prepared);
         double time = ofl_clock();
         shortest = time - last < shortest ? time - last : shortest;
@@ -325,88 +301,55 @@ static double repeat(const struct prepared *prepared, const int *info, double li
     return shortest;
 }
 
+static int largest_size(const struct ofl_calibration_call *call)
+{
+    const int sizes[] = {call->m, call->n, call->k, call->nrhs};
+    int largest = 1;
+    for (int i = 0; i < 4; i++) {
+        largest = sizes[i] > largest ? sizes[i] : largest;
+    }
+    return largest;
+}
+
 /* Measures a point.  Returns the seconds that one call took, 0 if it cannot be measured here.  A point with a call that
  * LAPACK refused or failed in is not told: such calls end early. */
-static double measure(const struct point *point, struct memory *memory, double limit)
+static double measure(const struct ofl_calibration_call *what, struct memory *memory, const struct pace *pace)
 {
-    int m = point->m, n = point->n, k = point->k, nrhs = point->nrhs, order = m > 0 ? m : n;
-    int most = order > n ? order : n, ldb = k > 0 && m > 0 ? k : most, lwork = 64 * (m + n + nrhs) + 4160;
-    size_t elements = largest_operand(most, n, k > nrhs ? k : nrhs, m == 0 || k == 0);
-    struct values values = {m, n, k, nrhs, order, ldb, order, lwork, 0, {1, 0}, {1, 0}, memory, point->letter};
+    struct values values = {.call = *what, .one = {1, 0}, .one_single = {1, 0}, .memory = memory};
     struct prepared prepared;
-    if (!resize(memory, elements * 16) || !resize_vectors(memory, most, lwork)) {
+    size_t elements = lay_out(&values);
+    int largest = largest_size(what), rows, columns;
+    values.lwork = 64 * (what->m + what->n + what->nrhs) + 4160;
+    values.beta[0] = values.beta_single[0] = what->beta;
+    ofl_calibration_operand(what, "A", 1, &rows, &columns);
+    if (!resize(memory, elements * 16) || !resize_vectors(memory, largest, values.lwork) ||
+        !prepare(&values, &prepared)) {
         return 0;
     }
     /* Only what is used is filled: the precision's share. */
     struct memory used = *memory;
-    used.bytes = elements * (point->letter == 's' ? 4 : point->letter == 'z' ? 16 : 8);
+    used.bytes = elements * (what->letter == 's' ? 4 : what->letter == 'z' ? 16 : 8);
     double seconds = 0;
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-        fill(&used, point->letter, order);
-        fill_vectors(&used, point->letter);
-        if (!prepare(point, &values, &prepared)) {
-            return 0;
-        }
-        bool quiet = ofl_canary_wait(0.3 * limit);
+        fill(&used, what->letter, rows, columns);
+        fill_vectors(&used, what->letter);
+        bool quiet = ofl_canary_wait(0.3 * pace->limit);
         call(&prepared); /* loads and touches what a first call does */
         double begin = ofl_clock(), end = begin;
-        seconds = repeat(&prepared, &values.info, limit, begin, &end);
+        seconds = repeat(&prepared, &values.info, pace, begin, &end);
         if (seconds == 0) {
             return 0;
         }
         quiet = ofl_canary_wait(0.1) && quiet;
         if (quiet || attempt == ATTEMPTS) {
-            printf("point %c%s %d %d %d %" PRIu64 " %" PRIu64 " %d\n", point->letter, operations[point->operation].name,
-                   m, n, k > 0 ? k : nrhs, (uint64_t)(begin * 1e9), (uint64_t)(end * 1e9), quiet);
+            printf("point %c%s %d %d %d %" PRIu64 " %" PRIu64 " %d\n", what->letter, operations[what->operation].name,
+                   what->m, what->n, what->k > 0 ? what->k : what->nrhs, (uint64_t)(begin * 1e9),
+                   (uint64_t)(end * 1e9), quiet);
             fflush(stdout);
             break;
         }
     }
     return seconds;
-}
-
-static const struct shape *shapes_of(enum ofl_operation operation, size_t *count)
-{
-    size_t kind = 0;
-    for (bool fits = false; !fits; kind += !fits) {
-        fits = kinds[kind].routine == NULL || strcmp(kinds[kind].routine, operations[operation].name) == 0;
-        for (int i = 0; i < 4 && kinds[kind].words[i] != NULL; i++) {
-            fits = fits && ofl_operation_takes(operation, kinds[kind].words[i]);
-        }
-    }
-    for (*count = 0; *count < MAX_SHAPES && kinds[kind].shape[*count].n > 0;) {
-        ++*count;
-    }
-    return kinds[kind].shape;
-}
-
-static int scaled(double factor, int order)
-{
-    int size = (int)(factor * order);
-    return factor > 0 ? (size > 4 ? size : 4) : 0;
-}
-
-/* All shapes of one routine at one order; the time that its longest call took. */
-static double measure_order(enum ofl_operation operation, char letter, int order, bool shapes_wanted,
-                            struct memory *memory, double limit)
-{
-    size_t count;
-    const struct shape *shape = shapes_of(operation, &count);
-    double longest = 0;
-    for (size_t i = 0; i < (shapes_wanted ? count : 1); i++) {
-        struct point point = {operation,
-                              letter,
-                              scaled(shape[i].m, order),
-                              scaled(shape[i].n, order),
-                              scaled(shape[i].k, order),
-                              scaled(shape[i].nrhs, order)};
-        double seconds = measure(&point, memory, limit);
-        longest = seconds > longest ? seconds : longest;
-        if (seconds == 0) {
-            return 0;
-        }
-    }
-    return longest;
 }
 
 static void print_library(void)
@@ -426,44 +369,86 @@ static void print_library(void)
     }
 }
 
-/* Orders of one routine, smallest first, until a call takes longer than the time allows. */
-static const int orders[] = {48, 96, 192, 384, 768, 1536, 3072, 6144, 12288};
-enum { ORDERS = sizeof orders / sizeof *orders };
+/* What this client is to do. */
+struct task {
+    double seconds;
+    int largest;
+    unsigned long from;
+    const char *skip; /* ",dgemmt,cgetri," */
+    bool random;
+    unsigned seed;
+};
+
+static bool is_skipped(const struct task *task, enum ofl_operation operation, char letter)
+{
+    char word[48];
+    snprintf(word, sizeof word, ",%c%s,", letter, operations[operation].name);
+    return strstr(task->skip, word) != NULL;
+}
+
+/* A routine at one order, in all shapes.  Returns whether the next order may follow. */
+static bool measure_cell(enum ofl_operation operation, char letter, int order, bool shapes, struct memory *memory,
+                         const struct pace *pace, double left)
+{
+    struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS];
+    int count = ofl_calibration_calls(operation, letter, order, shapes, calls);
+    double longest = 0, begin = ofl_clock();
+    printf("try %c%s\n", letter, operations[operation].name);
+    fflush(stdout);
+    for (int i = 0; i < count; i++) {
+        double seconds = measure(&calls[i], memory, pace);
+        longest = seconds > longest ? seconds : longest;
+        if (seconds == 0) {
+            return false;
+        }
+    }
+    /* The next order takes up to eight times as long, and four times as much data. */
+    return longest * 8 * 3 <= left / 8 && (ofl_clock() - begin) * 6 <= left / 2;
+}
+
+/* Orders of one routine, smallest first, until a call takes longer than the time allows.  Where the largest order is small only
+ * every second one is measured. */
+static const int orders[] = {48, 68, 96, 136, 192, 272, 384, 544, 768, 1088, 1536, 2176, 3072, 4352, 6144, 8704, 12288};
+enum { ORDERS = sizeof orders / sizeof *orders, LARGE = 6144 };
 
 /* Sizes outermost: whatever the time allows is spread over all routines. */
-static void measure_all(double seconds, int largest)
+static void measure_all(const struct task *task)
 {
     struct memory memory = {.bytes = 0};
-    size_t routines = 0;
+    size_t routines = 0, sizes = 0;
+    unsigned long cell = 0;
     bool stopped[sizeof operations / sizeof *operations][4] = {{false}};
-    double until = ofl_clock() + seconds;
+    double until = ofl_clock() + task->seconds;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         routines += ofl_operation_offloaded((enum ofl_operation)i) ? strlen(operations[i].precisions) : 0;
     }
-    size_t sizes = 0;
-    while (sizes < ORDERS && orders[sizes] <= largest) {
+    const size_t step = task->largest < LARGE ? 2 : 1;
+    while (sizes * step < ORDERS && orders[sizes * step] <= task->largest) {
         sizes++;
     }
     printf("plan %zu\n", routines * sizes);
-    /* A point should not take more than a small part of what is left. */
     for (size_t size = 0; size < sizes; size++) {
         for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-            bool wanted = ofl_operation_offloaded((enum ofl_operation)i);
+            enum ofl_operation operation = (enum ofl_operation)i;
+            bool wanted = ofl_operation_offloaded(operation);
             for (const char *letter = operations[i].precisions; wanted && *letter != '\0'; letter++) {
                 bool *stop = &stopped[i][strchr("sdcz", *letter) - "sdcz"];
                 double left = until - ofl_clock();
-                double limit = left / (double)(routines * (sizes - size)) / 4;
-                if (*stop || left <= 0) {
-                    printf("skip\n");
+                if (cell++ < task->from) {
                     continue;
                 }
+                if (*stop || left <= 0 || is_skipped(task, operation, *letter)) {
+                    puts("skip");
+                    continue;
+                }
+                /* A point should not take more than a small part of what is left. */
+                struct pace pace = {left / (double)(routines * (sizes - size)) / 4, 3};
                 /* Shapes at every second size: their costs are smooth. */
-                bool shapes_wanted = size % 2 == 1 || seconds > 60;
-                double longest =
-                    measure_order((enum ofl_operation)i, *letter, orders[size], shapes_wanted, &memory, limit);
-                /* The next size takes eight times as long. */
-                *stop = longest == 0 || longest * 8 * 3 > left / 8;
-                printf("done\n");
+                if (!measure_cell(operation, *letter, orders[size * step], size % 2 == 1, &memory, &pace, left)) {
+                    *stop = true;
+                    printf("stop %c%s\n", *letter, operations[i].name);
+                }
+                puts("done");
                 fflush(stdout);
             }
         }
@@ -471,63 +456,77 @@ static void measure_all(double seconds, int largest)
     free_memory(&memory);
 }
 
-/* Random sizes, each by itself, within what the routine allows. */
-static struct point random_point(enum ofl_operation operation, char letter, double span, unsigned *seed)
-{
-    int size[4];
-    size_t count;
-    const struct shape *cube = shapes_of(operation, &count);
-    for (int j = 0; j < 4; j++) {
-        *seed = *seed * 1664525u + 1013904223u;
-        size[j] = (int)(64 * exp2(span * (double)(*seed >> 8) / (1 << 24)));
-    }
-    struct point point = {operation,
-                          letter,
-                          cube->m > 0 ? size[0] : 0,
-                          size[1],
-                          cube->k > 0 ? size[2] : 0,
-                          cube->nrhs > 0 ? size[3] / 4 : 0};
-    if (ofl_operation_takes(operation, "tau") && cube->k > 0) { /* reflectors of a tall matrix */
-        bool applied = ofl_operation_takes(operation, "side");
-        point.n = !applied && point.n > point.m ? point.m : point.n;
-        int most = applied ? point.m : point.n;
-        point.k = point.k > most ? most : point.k;
-    }
-    return point;
-}
-
 /* Random shapes, in turn for all routines. */
-static void measure_random(double seconds, int largest, unsigned seed)
+static void measure_random(const struct task *task)
 {
     struct memory memory = {.bytes = 0};
-    double until = ofl_clock() + seconds, span = log2((double)largest / 64);
-    while (ofl_clock() < until) {
+    unsigned seed = task->seed;
+    const struct pace pace = {task->seconds / 1000, 1};
+    double until = ofl_clock() + task->seconds, span = log2((double)task->largest / 64);
+    for (unsigned long round = 0; ofl_clock() < until; round++) {
         for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
-            bool wanted = ofl_operation_offloaded((enum ofl_operation)i);
+            enum ofl_operation operation = (enum ofl_operation)i;
+            bool wanted = ofl_operation_offloaded(operation);
             for (const char *letter = operations[i].precisions; wanted && *letter != '\0' && ofl_clock() < until;
                  letter++) {
-                struct point point = random_point((enum ofl_operation)i, *letter, span, &seed);
-                measure(&point, &memory, seconds / 200);
+                struct ofl_calibration_call point = ofl_calibration_random(operation, *letter, span, &seed);
+                if (round < task->from || is_skipped(task, operation, *letter)) {
+                    continue;
+                }
+                printf("try %c%s\n", *letter, operations[i].name);
+                fflush(stdout);
+                measure(&point, &memory, &pace);
             }
         }
+        puts("done");
+        fflush(stdout);
     }
     free_memory(&memory);
 }
 
+/* False for arguments that are not ours. */
+static bool read_task(int argc, char **argv, struct task *task)
+{
+    static const struct option options[] = {{"from", required_argument, NULL, 'f'},
+                                            {"skip", required_argument, NULL, 's'},
+                                            {"random", required_argument, NULL, 'r'},
+                                            {0}};
+    static char skip[4096] = ",";
+    *task = (struct task){.skip = skip};
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (option == 'f') {
+            task->from = strtoul(optarg, NULL, 10);
+        } else if (option == 's') {
+            snprintf(skip, sizeof skip, ",%s,", optarg);
+        } else if (option == 'r') {
+            task->random = true;
+            task->seed = (unsigned)strtoul(optarg, NULL, 10);
+        } else {
+            return false;
+        }
+    }
+    if (argc - optind != 2) {
+        return false;
+    }
+    task->seconds = strtod(argv[optind], NULL);
+    task->largest = (int)strtol(argv[optind + 1], NULL, 10);
+    return task->seconds > 0 && task->largest >= 64;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3 && argc != 4) {
+    struct task task;
+    if (!read_task(argc, argv, &task)) {
         fputs("This is a part of `gpu-offload calibrate`.\n", stderr);
         return 2;
     }
     ofl_canary_start();
     print_library();
-    double seconds = strtod(argv[1], NULL);
-    int largest = (int)strtol(argv[2], NULL, 10);
-    if (argc == 4) {
-        measure_random(seconds, largest, (unsigned)strtoul(argv[3], NULL, 10));
+    if (task.random) {
+        measure_random(&task);
     } else {
-        measure_all(seconds, largest);
+        measure_all(&task);
     }
+    puts("end");
     return 0;
 }

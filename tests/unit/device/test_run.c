@@ -159,6 +159,91 @@ void test_refusals(void **state)
     in_child(refuse);
 }
 
+/* What the pipeline would do, for predictions: known without a device, and without looking at any operand. */
+static void look_out(void)
+{
+    struct ofl_call call = {.operation = OFL_OP_gemm, .precision = OFL_D, .transa = 'N', .transb = 'N', .operands = 3};
+    struct ofl_device_outlook outlook;
+    call.alpha.d = 1;
+    for (int i = 0; i < 3; i++) {
+        call.operand[i] = (struct ofl_buffer){(void *)(uintptr_t)(4096 * (i + 1)), 2048, 2048, 2048, 8,
+                                              i < 2 ? OFL_READ : OFL_ADD, OFL_GENERAL};
+    }
+    call.m = call.n = call.k = 2048;
+    ofl_device_outlook(&call, &outlook);
+    CHECK(outlook.pieces == 4 && outlook.shared == 0 && !outlook.staged[2]); /* 100 MB, 512 columns at least */
+    call.beta.d = 1;
+    ofl_device_outlook(&call, &outlook);
+    CHECK(outlook.pieces == 4 && !outlook.staged[2] && !outlook.staged[0]); /* tile by tile */
+    call.m = call.operand[0].rows = call.operand[2].rows = call.operand[0].ld = call.operand[2].ld = 8192;
+    ofl_device_outlook(&call, &outlook);
+    CHECK(outlook.pieces > 4 && outlook.shared == 1); /* rows are cut, and all of them need B */
+    call.m = call.n = call.k = 512;
+    for (int i = 0; i < 3; i++) {
+        call.operand[i].rows = call.operand[i].columns = call.operand[i].ld = 512;
+    }
+    ofl_device_outlook(&call, &outlook);
+    CHECK(outlook.pieces == 1 && outlook.shared == -1 && !outlook.staged[2]);
+    /* LAPACK is never cut, and all of its results are looked at first. */
+    struct ofl_call lu = {.operation = OFL_OP_getrf, .precision = OFL_D, .m = 4096, .n = 4096, .operands = 2};
+    lu.operand[0] = (struct ofl_buffer){(void *)4096, 4096, 4096, 4096, 8, OFL_UPDATE, OFL_GENERAL};
+    lu.operand[1] = (struct ofl_buffer){(void *)8192, 4096, 1, 4096, 4, OFL_WRITE, OFL_PIVOTS};
+    ofl_device_outlook(&lu, &outlook);
+    CHECK(outlook.pieces == 1 && outlook.staged[0] && outlook.staged[1]);
+    call.alpha.d = 0;
+    ofl_device_outlook(&call, &outlook);
+    CHECK(outlook.pieces == 1);
+    CHECK(ofl_device_state() == OFL_NOT_STARTED);
+}
+
+void test_outlook(void **state)
+{
+    (void)state;
+    in_child(look_out);
+}
+
+/* The memory that a call takes: its operands', and workspace. */
+static void look_at_needs(void)
+{
+    static struct product product;
+    struct ofl_call call = product_call(&product);
+    uint64_t bytes = 1;
+    start_host();
+    CHECK(ofl_device_needs(&call, &bytes) == OFL_OK);
+    CHECK(bytes >= 3 * size * size * sizeof(double) && bytes < 1 << 20);
+    call.operand[1].columns = call.operand[2].columns = call.n = INT64_MAX;
+    CHECK(ofl_device_needs(&call, &bytes) == OFL_TOO_LARGE);
+}
+
+void test_needs(void **state)
+{
+    (void)state;
+    in_child(look_at_needs);
+}
+
+/* Copies of page-locked memory can be timed, and leave nothing behind. */
+static void time_copies(void)
+{
+    double seconds = -1;
+    setenv("GPU_OFFLOAD_HOST_COPY_RATE", "1000000000", 1);
+    CHECK(ofl_device_time_copy(true, 1 << 20, &seconds) == OFL_NOT_STARTED);
+    start_host();
+    for (int in = 0; in < 2; in++) {
+        CHECK(ofl_device_time_copy(in != 0, 1 << 20, &seconds) == OFL_OK);
+        CHECK(seconds >= (1 << 20) / 1.01e9);
+    }
+    struct ofl_device_load before, after;
+    CHECK(ofl_device_load(&before) == OFL_OK);
+    CHECK(ofl_device_time_copy(true, (size_t)1 << 60, &seconds) != OFL_OK);
+    CHECK(ofl_device_load(&after) == OFL_OK && after.memory_free == before.memory_free);
+}
+
+void test_copy_times(void **state)
+{
+    (void)state;
+    in_child(time_copies);
+}
+
 /* A device without room for the call, and one with room: what is kept between calls counts as free. */
 static void too_little_memory(void)
 {

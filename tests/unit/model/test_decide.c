@@ -181,7 +181,7 @@ static void test_start(void **state)
                 /* The total counts for the device, the library's own for a library. */
                 atomic_store(&learning.missed, cases[i].started ? 1e9 : missed);
                 atomic_store(&learning.missed_library[OFL_LIBRARY_BLAS], cases[i].started ? missed : 1e9);
-                assert_close(ofl_start_seconds(&work, simple_machine, &situation), cases[i].cost);
+                assert_close(ofl_start_seconds(&work, simple_machine, &learning, &situation), cases[i].cost);
                 bool starts = late || cases[i].cost == 0;
                 enum ofl_reason reason = ofl_decide(&work, simple_machine, &learning, &situation, level, &out);
                 assert_case(level * 100 + (int)i * 2 + late, reason == (starts ? OFL_OK : OFL_NOT_STARTED));
@@ -193,6 +193,53 @@ static void test_start(void **state)
         situation.state = OFL_NOT_STARTED;
         situation.library_loaded[OFL_LIBRARY_BLAS] = false;
         assert_case(level, decide(&large, &situation, level) == OFL_OK);
+    }
+}
+
+/* What has to be started for a call: the device, its library and what that needs, or only the routine. */
+static void test_start_of_routines(void **state)
+{
+    (void)state;
+    static struct ofl_machine machine;
+    static struct ofl_learning learning;
+    machine = *simple_machine; /* the device 1 s, each library 0.25 s */
+    machine.routine[OFL_LIBRARY_BLAS] = 0.1;
+    machine.routine[OFL_LIBRARY_SOLVER] = 0.2;
+    const struct {
+        enum ofl_operation operation;
+        bool started, blas, solver;
+        unsigned calls; /* of the routine on the device */
+        double cost;
+    } cases[] = {
+        {OFL_OP_gemm, false, false, false, 0, 1.25},  {OFL_OP_gemm, true, false, false, 0, 0.25},
+        {OFL_OP_gemm, true, true, false, 0, 0.1},     {OFL_OP_gemm, true, true, false, 1, 0},
+        {OFL_OP_potrf, false, false, false, 0, 1.5},  {OFL_OP_potrf, true, false, false, 0, 0.5},
+        {OFL_OP_potrf, true, true, false, 0, 0.25},   {OFL_OP_potrf, true, true, true, 0, 0.2},
+        {OFL_OP_potrf, true, false, true, 0, 0.2},    {OFL_OP_potrf, true, true, true, 5, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ofl_work work = simple_work(1e7, 0, 0);
+        struct ofl_situation situation = ready_device();
+        struct ofl_prediction out;
+        work.operation = cases[i].operation;
+        situation.state = cases[i].started ? OFL_OK : OFL_NOT_STARTED;
+        situation.library_loaded[OFL_LIBRARY_BLAS] = cases[i].blas;
+        situation.library_loaded[OFL_LIBRARY_SOLVER] = cases[i].solver;
+        memset(&learning, 0, sizeof learning);
+        atomic_store(&learning.learned[work.operation][OFL_D].device_calls, cases[i].calls);
+        assert_case((int)i, fabs(ofl_start_seconds(&work, &machine, &learning, &situation) - cases[i].cost) < 1e-12);
+        bool loaded = cases[i].operation == OFL_OP_gemm ? cases[i].blas : cases[i].solver;
+        if (cases[i].started && loaded && cases[i].cost > 0) {
+            /* Level 5: twice the cost, out of the routine's own missed savings and this call's 0.99 ms. */
+            _Atomic double *missed = &learning.learned[work.operation][OFL_D].missed;
+            atomic_store(&learning.missed, 1e9);
+            atomic_store(missed, 2 * cases[i].cost - 1e-3);
+            assert_int_equal(ofl_decide(&work, &machine, &learning, &situation, 5, &out), OFL_NOT_STARTED);
+            double before = atomic_load(missed);
+            ofl_learn(&learning, &work, &out, OFL_NOT_STARTED, out.cpu);
+            assert_close(atomic_load(missed), before + out.saving);
+            assert_int_equal(ofl_decide(&work, &machine, &learning, &situation, 5, &out), OFL_OK);
+        }
     }
 }
 
@@ -278,6 +325,7 @@ const struct CMUnitTest decide_tests[] = {
     cmocka_unit_test(test_level_table),      cmocka_unit_test(test_required_speedup),
     cmocka_unit_test(test_speedup_tie),      cmocka_unit_test(test_reserve),
     cmocka_unit_test(test_other_programs),   cmocka_unit_test(test_start),
+    cmocka_unit_test(test_start_of_routines),
     cmocka_unit_test(test_order_of_reasons), cmocka_unit_test(test_floor),
     cmocka_unit_test(test_residency),
 };

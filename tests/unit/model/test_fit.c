@@ -96,14 +96,49 @@ static void test_curves(void **state)
     }
 }
 
+/* One line where one will do, else two: the truth is the faster of a line for small copies and one for large ones. */
+static void test_two_lines(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    const struct ofl_line one = {2e-5, 8e9}, many = {1e-4, 4e10};
+    for (int two = 0; two < 2; two++) {
+        static struct ofl_copy_sample samples[600];
+        struct ofl_line small, bulk;
+        for (int i = 0; i < 600; i++) {
+            double bytes = pow(10, 4 + 5 * random_number(&seed)), noise = 1 + 0.2 * (random_number(&seed) - 0.5);
+            double seconds = ofl_line_seconds(&one, bytes), large = ofl_line_seconds(&many, bytes);
+            samples[i] = (struct ofl_copy_sample){bytes, noise * (two ? fmin(seconds, large) : seconds)};
+        }
+        samples[7].seconds *= 1000; /* others used the machine */
+        assert_true(ofl_fit_lines(samples, 600, &small, &bulk));
+        assert_true((bulk.rate > 0) == (two == 1));
+        for (double bytes = 1e4; bytes < 1e9; bytes *= 1.3) {
+            double seconds = ofl_line_seconds(&one, bytes), large = ofl_line_seconds(&many, bytes);
+            double truth = two ? fmin(seconds, large) : seconds;
+            double fitted = fmin(ofl_line_seconds(&small, bytes), ofl_line_seconds(&bulk, bytes));
+            assert_case(two, fabs(fitted / truth - 1) < 0.15);
+        }
+    }
+    struct ofl_line small, bulk;
+    const struct ofl_copy_sample absurd[] = {{0, 1}, {1, 0}, {NAN, 1}, {1e300, INFINITY}, {-1, 1}, {1e6, 1e-3}};
+    assert_false(ofl_fit_lines(NULL, 0, &small, &bulk));
+    assert_false(ofl_fit_lines(absurd, 6, &small, &bulk));
+    const struct ofl_copy_sample few[] = {{1e6, 1e-3}, {1e9, 1}};
+    assert_true(ofl_fit_lines(few, 2, &small, &bulk));
+    assert_true(bulk.rate == 0);
+    assert_close(small.rate, 1e9);
+}
+
 static void test_bad_curves(void **state)
 {
     (void)state;
     struct ofl_curve curve;
-    struct ofl_sample absurd[] = {{{9, 9, 9}, 0, 1}, {{9, 9, 9}, 1, 0}, {{9, 9, 9}, NAN, 1}, {{9, 9, 9}, 1, INFINITY}};
-    struct ofl_sample no_cube[] = {{{100, 100, 1}, 2e4, 1}};
-    struct ofl_sample one[] = {{{100, 100, 100}, 2e6, 1e-3}, {{NAN, 1, 1}, 5, 1}, {{0, 0, 0}, 5, 1}};
-    struct ofl_sample twice[] = {{{100, 100, 100}, 2e6, 1e-3}, {{100, 100, 100}, 2e6, 5e-4}};
+    struct ofl_sample absurd[] = {
+        {{9, 9, 9}, 0, 1, 0}, {{9, 9, 9}, 1, 0, 0}, {{9, 9, 9}, NAN, 1, 0}, {{9, 9, 9}, 1, INFINITY, 0}};
+    struct ofl_sample no_cube[] = {{{100, 100, 1}, 2e4, 1, 0}};
+    struct ofl_sample one[] = {{{100, 100, 100}, 2e6, 1e-3, 0}, {{NAN, 1, 1}, 5, 1, 0}, {{0, 0, 0}, 5, 1, 0}};
+    struct ofl_sample twice[] = {{{100, 100, 100}, 2e6, 1e-3, 0}, {{100, 100, 100}, 2e6, 5e-4, 0}};
     assert_false(ofl_fit_curve(NULL, 0, &curve));
     assert_int_equal(curve.points, 0);
     assert_false(ofl_fit_curve(absurd, 4, &curve));
@@ -111,15 +146,15 @@ static void test_bad_curves(void **state)
     assert_true(ofl_fit_curve(one, 3, &curve));
     assert_int_equal(curve.points, 1);
     assert_true(curve.surface[0] == 0 && curve.surface[1] == 0 && curve.surface[2] == 0);
-    /* The faster of two counts: others cannot make a routine faster than it is. */
+    /* Of two of one size (from both sides) the mean, in ratio. */
     assert_true(ofl_fit_curve(twice, 2, &curve));
     assert_int_equal(curve.points, 1);
-    assert_close(curve.point[0].speed, 4e9);
+    assert_close(curve.point[0].speed, 4e9 / sqrt(2));
     /* More cubes than a curve has room for. */
     static struct ofl_sample many[3 * OFL_CURVE_POINTS];
     for (int i = 0; i < 3 * OFL_CURVE_POINTS; i++) {
         double n = 50 + 10 * i;
-        many[i] = (struct ofl_sample){{n, n, n}, 2 * n * n * n, 2 * n * n * n / 1e9};
+        many[i] = (struct ofl_sample){{n, n, n}, 2 * n * n * n, 2 * n * n * n / 1e9, 0};
     }
     assert_true(ofl_fit_curve(many, 3 * OFL_CURVE_POINTS, &curve));
     assert_int_equal(curve.points, OFL_CURVE_POINTS);
@@ -127,6 +162,7 @@ static void test_bad_curves(void **state)
 
 const struct CMUnitTest fit_tests[] = {
     cmocka_unit_test(test_quartile), cmocka_unit_test(test_lines),      cmocka_unit_test(test_bad_lines),
-    cmocka_unit_test(test_curves),   cmocka_unit_test(test_bad_curves),
+    cmocka_unit_test(test_curves),   cmocka_unit_test(test_two_lines),
+    cmocka_unit_test(test_bad_curves),
 };
 const size_t fit_test_count = sizeof fit_tests / sizeof *fit_tests;

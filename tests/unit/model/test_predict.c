@@ -24,9 +24,92 @@ static void test_pipeline(void **state)
         {1, 1, INFINITY, 4, INFINITY},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double seconds = ofl_pipeline_seconds(cases[i].in, cases[i].compute, cases[i].out, cases[i].pieces);
+        double seconds = ofl_pipeline_seconds(cases[i].in, 0, cases[i].compute, cases[i].out, cases[i].pieces);
         assert_case(i, seconds == cases[i].seconds || fabs(seconds - cases[i].seconds) < 1e-12);
     }
+}
+
+/* Three stages of many pieces, the first of which needs more of the input than the others: a flow shop, run here piece
+ * by piece. */
+static double flow_shop(double in, double first, double compute, double out, int pieces)
+{
+    double arrived = 0, computed = 0, left = 0;
+    for (int i = 0; i < pieces; i++) {
+        arrived += i == 0 ? in * first : in * (1 - first) / (pieces - 1);
+        computed = fmax(computed, arrived) + compute / pieces;
+        left = fmax(left, computed) + out / pieces;
+    }
+    return left;
+}
+
+static void test_first_piece(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (int i = 0; i < 300; i++) {
+        int pieces = 2 + (int)(15 * random_number(&seed));
+        double in = random_number(&seed), compute = random_number(&seed), out = random_number(&seed);
+        double first = 1.0 / pieces + (1 - 1.0 / pieces) * random_number(&seed);
+        double seconds = ofl_pipeline_seconds(in, first, compute, out, pieces);
+        double exact = flow_shop(in, first, compute, out, pieces);
+        /* An input that is spread evenly is exact; a first piece that takes most of it leaves the copies idle. */
+        assert_case(i, seconds <= exact * (1 + 1e-9) && seconds >= 0.93 * exact);
+        assert_close(ofl_pipeline_seconds(in, 0, compute, out, pieces), flow_shop(in, 1.0 / pieces, compute, out, pieces));
+    }
+    assert_close(ofl_pipeline_seconds(1, 7, 1, 1, 4), 1 + 1 + 0.25); /* more than all is all */
+    assert_close(ofl_pipeline_seconds(1, NAN, 1, 1, 4), 1.5);
+    assert_close(ofl_pipeline_seconds(1, -1, 1, 1, 4), 1.5);
+}
+
+/* Small and large copies, staged results, tiles: 4e9 bytes a second in bulk, 1e9 from the staging area. */
+static void test_staging(void **state)
+{
+    (void)state;
+    static const struct ofl_learning nothing;
+    static struct ofl_machine machine;
+    struct ofl_prediction p;
+    machine = *simple_machine;
+    machine.copy[OFL_COPY_IN][OFL_BULK] = (struct ofl_line){0.25, 4e9};
+    machine.copy[OFL_COPY_OUT][OFL_COMMIT] = (struct ofl_line){0, 1e9};
+    assert_close(ofl_copy_seconds(&machine, OFL_COPY_IN, false, 1e8), 0.1); /* the faster of the two */
+    assert_close(ofl_copy_seconds(&machine, OFL_COPY_IN, false, 1e9), 0.5);
+    assert_close(ofl_copy_seconds(&machine, OFL_COPY_IN, true, 1e9), 0.5);
+    assert_close(ofl_copy_seconds(simple_machine, OFL_COPY_IN, false, 1e9), 1); /* no such line */
+
+    struct ofl_work work = simple_work(1e12, 1e9, 1e9);
+    work.bytes_staged = 1e9; /* out at 4e9 page-locked, then at 1e9 */
+    ofl_predict(&work, &machine, &nothing, 0, &p);
+    assert_close(p.copy_in, 0.5);
+    assert_close(p.copy_out, 0.25);
+    assert_close(p.commit, 1);
+    assert_close(p.device, 0.5 + 1 + 0.25 + 1);
+    work.bytes_staged = 5e8;
+    ofl_predict(&work, &machine, &nothing, 0, &p);
+    assert_close(p.device, 0.5 + 1 + 0.25 + 0.125 + 0.5);
+    work.bytes_staged = NAN; /* nothing */
+    ofl_predict(&work, &machine, &nothing, 0, &p);
+    assert_close(p.device, 0.5 + 1 + 0.5);
+    work.bytes_staged = 7e9; /* no more than there is */
+    ofl_predict(&work, &machine, &nothing, 0, &p);
+    assert_close(p.device, 0.5 + 1 + 0.25 + 1);
+
+    work.bytes_staged = 0;
+    ofl_work_cut(&work, 4, 6e8); /* 0.7 of the input comes before the first tile */
+    assert_close(work.bytes_first, 7e8);
+    ofl_predict(&work, &machine, &nothing, 0, &p);
+    assert_close(p.device, 0.35 + 1 + 0.5 / 4);
+    assert_close(ofl_device_seconds(&work, &machine, 1), p.device);
+    ofl_work_cut(&work, 4, 0);
+    assert_close(work.bytes_first, 0);
+    ofl_predict(&work, &machine, &nothing, 0, &p);
+    assert_close(p.device, 1 + (0.5 + 0.5) / 4);
+    ofl_work_cut(&work, 0, 6e8);
+    assert_int_equal(work.pieces, 1);
+    assert_close(work.bytes_first, 0);
+    machine.copy[OFL_COPY_OUT][OFL_COMMIT] = (struct ofl_line){0, 0}; /* not measured: no cost, not infinite */
+    work.bytes_staged = 1e9;
+    ofl_predict(&work, &machine, &nothing, 0, &p);
+    assert_close(p.device, 0.5 + 1 + 0.25);
 }
 
 /* On the simple machine: CPU 1e10, device 1e12 flops a second, 1e9 bytes in, 2e9 out a second. */
@@ -200,7 +283,9 @@ static void test_absurd_machines(void **state)
 }
 
 const struct CMUnitTest predict_tests[] = {
-    cmocka_unit_test(test_pipeline), cmocka_unit_test(test_terms),           cmocka_unit_test(test_corrections),
+    cmocka_unit_test(test_pipeline),
+    cmocka_unit_test(test_first_piece),
+    cmocka_unit_test(test_staging), cmocka_unit_test(test_terms),           cmocka_unit_test(test_corrections),
     cmocka_unit_test(test_unknown),  cmocka_unit_test(test_absurd_machines),
 };
 const size_t predict_test_count = sizeof predict_tests / sizeof *predict_tests;

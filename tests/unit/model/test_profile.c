@@ -22,6 +22,8 @@ static const char good[] = "gpu-offload profile 1\n"
                            "start solver 0.2\n"
                            "copy in pageable 1.2e-05 9.8e+09\n"
                            "copy out pinned 0 5.5e10\n"
+                           "copy in bulk 6e-05 4.5e10\n"
+                           "copy out commit 1e-05 3e10\n"
                            "curve cpu dgemm\n"
                            "  point 1e+06 2.1e+10\n"
                            "\tpoint 1e+09 3e+11\r\n"
@@ -49,6 +51,8 @@ static void test_good(void **state)
     assert_close(machine->copy[OFL_COPY_IN][OFL_PAGEABLE].fixed, 1.2e-5);
     assert_close(machine->copy[OFL_COPY_IN][OFL_PAGEABLE].rate, 9.8e9);
     assert_close(machine->copy[OFL_COPY_OUT][OFL_PINNED].rate, 5.5e10);
+    assert_close(machine->copy[OFL_COPY_IN][OFL_BULK].rate, 4.5e10);
+    assert_close(machine->copy[OFL_COPY_OUT][OFL_COMMIT].fixed, 1e-5);
     const struct ofl_curve *curve = &machine->curve[OFL_ON_CPU][OFL_OP_gemm][OFL_D];
     assert_int_equal(curve->points, 2);
     assert_close(curve->point[1].work, 1e9);

@@ -72,7 +72,7 @@ static enum ofl_reason run(const struct ofl_work *work)
     world.all_on_cpu += truth.cpu;
     double seconds = reason == OFL_OK ? truth.device : truth.cpu;
     if (reason == OFL_OK) {
-        double cost = ofl_start_seconds(work, &world.truth, &world.situation);
+        double cost = ofl_start_seconds(work, &world.truth, &world.learning, &world.situation);
         world.situation.state = OFL_OK;
         world.situation.library_loaded[ofl_library_of(work->operation)] = true;
         world.clock += cost;

@@ -83,6 +83,8 @@ struct ofl_residency_counts {
     bool works;                       /* wanted, and the kernel can prove that memory is unchanged */
     uint64_t kept, uses;              /* copies made to stay; uses of such copies */
     uint64_t bytes_spared, bytes_now; /* not copied in; on the device now */
+    uint64_t bytes_checked;           /* that the kernel was asked about, and the seconds that this took */
+    double check_seconds;
 };
 
 /* Of this process so far. */

@@ -242,8 +242,11 @@ static bool refresh(const struct ofl_started *started, struct ofl_resident *copy
                     struct ofl_selection *changed, bool *clean)
 {
     static struct ofl_pages runs[most_runs]; /* under `lock` */
+    double begin = ofl_clock();
     int count = ofl_watch_changed(copy->pages, runs, most_runs);
     uintptr_t written = 0;
+    counts.check_seconds += ofl_clock() - begin;
+    counts.bytes_checked += copy->pages.end - copy->pages.begin;
     for (int i = 0; i < count; i++) {
         written += runs[i].end - runs[i].begin;
     }

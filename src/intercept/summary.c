@@ -151,9 +151,11 @@ static void print_residency(void)
     }
     ofl_device_residency_counts(&counts);
     if (counts.works) {
+        double checked = (double)counts.bytes_checked / (1 << 30);
         print_line("  residency: %" PRIu64 " operands stayed on the device and were used %" PRIu64
-                   " times; %.3f GB were not copied again\n",
-                   counts.kept, counts.uses, 1e-9 * (double)counts.bytes_spared);
+                   " times; %.3f GB were not copied again; checks took %.2f ms a GiB\n",
+                   counts.kept, counts.uses, 1e-9 * (double)counts.bytes_spared,
+                   checked > 0 ? 1e3 * counts.check_seconds / checked : 0);
     } else {
         print_line("  residency: %s\n", strcmp(ofl_settings()->residency, "off") == 0
                                             ? "off"

@@ -20,6 +20,7 @@ static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static struct ofl_started started[OFL_MOST_LANES]; /* of lanes but the first */
 static struct ofl_lane lanes[OFL_MOST_LANES];
 static int state[OFL_MOST_LANES];
+static uint64_t held[OFL_MOST_LANES]; /* device memory, when they were left */
 static bool no_more; /* lanes cannot be made */
 static atomic_int busy;
 static _Atomic uint64_t bytes;
@@ -62,13 +63,12 @@ struct ofl_lane *ofl_lane_take(bool small, double *wait)
     return lane;
 }
 
-static void count_bytes(void)
+/* A lane that is not in use any more.  `lock` is held. */
+static void count_bytes(int index)
 {
-    uint64_t sum = 0;
-    for (int i = 0; i < OFL_MOST_LANES; i++) {
-        sum += lanes[i].scratch.device_bytes;
-    }
-    atomic_store(&bytes, sum);
+    uint64_t now = lanes[index].scratch.device_bytes;
+    atomic_fetch_add(&bytes, now - held[index]);
+    held[index] = now;
 }
 
 void ofl_lane_leave(struct ofl_lane *lane)
@@ -76,7 +76,7 @@ void ofl_lane_leave(struct ofl_lane *lane)
     atomic_fetch_sub(&busy, 1);
     pthread_mutex_lock(&lock);
     state[lane - lanes] = FREE;
-    count_bytes();
+    count_bytes((int)(lane - lanes));
     pthread_cond_broadcast(&left);
     pthread_mutex_unlock(&lock);
 }
@@ -93,10 +93,10 @@ bool ofl_lanes_release_idle(void)
     for (int i = 0; i < OFL_MOST_LANES; i++) {
         if (state[i] == FREE && lanes[i].scratch.device_bytes > 0) {
             ofl_scratch_release(&lanes[i].scratch, ofl_started_device());
+            count_bytes(i);
             released = true;
         }
     }
-    count_bytes();
     pthread_mutex_unlock(&lock);
     return released;
 }

@@ -140,7 +140,6 @@ static bool write_operand(double *memory, size_t elements, const struct layout *
     double u[most_side], v[most_side], *a = memory + layout->first;
     double *expected = malloc(elements * sizeof *expected);
     check(expected != NULL, "malloc");
-    memcpy(expected, memory, elements * sizeof *expected);
     for (int64_t i = 0; i < most_side; i++) {
         u[i] = (double)(i % 3) - 1;
         v[i] = (double)draw(random, 5) - 2;
@@ -148,7 +147,7 @@ static bool write_operand(double *memory, size_t elements, const struct layout *
     for (int64_t j = 0; j < layout->columns; j++) {
         for (int64_t i = 0; i < layout->rows; i++) {
             double *element = &expected[layout->first + (size_t)(i + j * layout->ld)];
-            *element = u[i] * v[j] + (beta != 0 ? beta * *element : 0);
+            *element = u[i] * v[j] + (beta != 0 ? beta * a[i + j * layout->ld] : 0);
         }
     }
     struct ofl_call call = {

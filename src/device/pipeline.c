@@ -17,6 +17,7 @@
 #include "device/pieces.h"
 #include "device/pool.h"
 #include "device/slots.h"
+#include "base/clock.h"
 #include "base/settings.h"
 
 #include <errno.h>
@@ -24,7 +25,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { spins = 400, at_hand_bytes = 64 << 10 };
+enum { spins = 64, at_hand_bytes = 64 << 10 };
+
+/* Seconds that a thread waits awake: waking it takes as long. */
+static const double patience = 40e-6;
 
 /* The next piece to take of all copies in one direction. */
 struct cursor {
@@ -373,6 +377,11 @@ static bool send_out(struct worker *worker, enum ofl_reason *reason)
         *reason = queue(run, errand, false, slot);
     }
     pthread_mutex_unlock(&run->out_lock);
+    if (found && run->pipeline->step[run->pipeline->steps - 1].after_results > 0) {
+        pthread_mutex_lock(&run->lock);
+        tell(run); /* copies in may wait for it */
+        pthread_mutex_unlock(&run->lock);
+    }
     if (found) {
         worker->out_turn ^= 1;
         worker->outs++;
@@ -568,9 +577,12 @@ static void wait_for_change(struct run *run)
 {
     unsigned seen = atomic_load_explicit(&run->changes, memory_order_relaxed);
     pthread_mutex_unlock(&run->lock);
-    for (int i = 0; i < spins && atomic_load_explicit(&run->changes, memory_order_acquire) == seen; i++) {
-        relax();
-    }
+    double begin = ofl_clock();
+    do {
+        for (int i = 0; i < spins && atomic_load_explicit(&run->changes, memory_order_acquire) == seen; i++) {
+            relax();
+        }
+    } while (atomic_load_explicit(&run->changes, memory_order_acquire) == seen && ofl_clock() - begin < patience);
     pthread_mutex_lock(&run->lock);
     while (atomic_load_explicit(&run->changes, memory_order_relaxed) == seen) {
         pthread_cond_wait(&run->progress, &run->lock);

@@ -11,6 +11,7 @@
 #include "device/lanes.h"
 #include "device/slots.h"
 #include "device/stack.h"
+#include "base/clock.h"
 #include "base/settings.h"
 
 #include <pthread.h>
@@ -32,6 +33,8 @@ static struct work {
     int wanted, joined, inside;
 } work;
 static atomic_bool taken; /* somebody has the helpers */
+static atomic_int inside; /* work.inside, to look at without the lock while waiting for 0 */
+static const double patience = 30e-6; /* seconds: waking a thread takes as long */
 /* Written by who has them. */
 static int threads;
 static bool tried;
@@ -58,6 +61,16 @@ int ofl_pool_helpers_for(size_t bytes)
     return most < (size_t)helpers ? (int)most : helpers;
 }
 
+/* Wakes as many as are still wanted, at most `most`.  Waking is slow, so those who were woken wake others.  `lock` is
+ * held. */
+static void wake(int most)
+{
+    int missing = work.wanted - work.joined;
+    for (int i = 0; i < most && i < missing; i++) {
+        pthread_cond_signal(&arrived);
+    }
+}
+
 static void *help(void *unused)
 {
     (void)unused;
@@ -71,12 +84,14 @@ static void *help(void *unused)
         struct work mine = work;
         work.joined++;
         work.inside++;
+        wake(2);
         pthread_mutex_unlock(&lock);
         mine.function(mine.argument, mine.joined + 1);
         pthread_mutex_lock(&lock);
         if (--work.inside == 0) {
             pthread_cond_signal(&left);
         }
+        atomic_store_explicit(&inside, work.inside, memory_order_release);
     }
     return NULL;
 }
@@ -118,16 +133,19 @@ static void run_with_helpers(void (*function)(void *argument, int participant), 
     }
     pthread_mutex_lock(&lock);
     work = (struct work){function, argument, helpers, 0, 0};
-    if (helpers == threads) {
-        pthread_cond_broadcast(&arrived);
-    }
-    for (int i = 0; i < helpers && helpers < threads; i++) {
-        pthread_cond_signal(&arrived);
-    }
+    wake(2);
     pthread_mutex_unlock(&lock);
     function(argument, 0);
     pthread_mutex_lock(&lock);
     work.function = NULL;
+    if (work.inside > 0) { /* they are about to end */
+        atomic_store_explicit(&inside, work.inside, memory_order_relaxed);
+        pthread_mutex_unlock(&lock);
+        double begin = ofl_clock();
+        while (atomic_load_explicit(&inside, memory_order_acquire) > 0 && ofl_clock() - begin < patience) {
+        }
+        pthread_mutex_lock(&lock);
+    }
     while (work.inside > 0) {
         pthread_cond_wait(&left, &lock);
     }

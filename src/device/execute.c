@@ -37,9 +37,9 @@ static _Thread_local struct ofl_lane *lane; /* of the call that this thread work
 struct plan {
     struct ofl_call call; /* on device buffers */
     bool read[OFL_MAX_OPERANDS], written[OFL_MAX_OPERANDS];
-    bool staged[OFL_MAX_OPERANDS]; /* the result goes to a staging area first */
-    bool undone[OFL_MAX_OPERANDS]; /* or to its place, and what was there is kept */
-    int copy_of[OFL_MAX_OPERANDS]; /* an earlier operand with the same content, or -1 */
+    bool staged[OFL_MAX_OPERANDS];          /* the result goes to a staging area first */
+    bool undone[OFL_MAX_OPERANDS];          /* or to its place, and what was there is kept */
+    int copy_of[OFL_MAX_OPERANDS];          /* an earlier operand with the same content, or -1 */
     struct ofl_grip grip[OFL_MAX_OPERANDS]; /* copies that stay on the device */
     size_t device_offset[OFL_MAX_OPERANDS], host_offset[OFL_MAX_OPERANDS];
     size_t device_bytes, host_bytes; /* in all */
@@ -135,7 +135,8 @@ static void plan_transfers(const struct ofl_call *call, int i, bool *read, bool 
     const struct ofl_buffer *operand = &call->operand[i];
     *written = operand->access != OFL_READ;
     *read = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
-            (operand->access == OFL_ADD && !scalar_is_zero(call, &call->beta, (traits_of(call->operation) & REAL_BETA) != 0));
+            (operand->access == OFL_ADD &&
+             !scalar_is_zero(call, &call->beta, (traits_of(call->operation) & REAL_BETA) != 0));
     /* LAPACK's results are looked at before any of them is committed. */
     *staged = *written && is_lapack(call);
     *copy_of = -1;
@@ -550,7 +551,8 @@ static void job_errand(void *argument)
         if (job->reason == OFL_OK && !beyond) {
             job->reason = run_plan(started, job->call, &plan, job->times);
         } else if (job->reason == OFL_OK && ofl_beyond_can(job->call->operation)) {
-            job->reason = ofl_beyond_run(&(struct ofl_beyond){started, job->call, &lane->scratch, lane->step}, job->times);
+            job->reason =
+                ofl_beyond_run(&(struct ofl_beyond){started, job->call, &lane->scratch, lane->step}, job->times);
         } else if (job->reason == OFL_OK) {
             job->reason = run_large(started, job->call, &plan, job->times);
         }
@@ -669,9 +671,8 @@ void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *
     out->pieces = count > 1 ? count : 1;
     struct ofl_ring ring;
     bool divisible = ofl_beyond_can(call->operation) || ofl_ring_of(call, &ring);
-    out->most_bytes = divisible && ofl_device_state() == OFL_OK
-                          ? ofl_memory_limit(ofl_started_device(), call->operation)
-                          : 0;
+    out->most_bytes =
+        divisible && ofl_device_state() == OFL_OK ? ofl_memory_limit(ofl_started_device(), call->operation) : 0;
 }
 
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)

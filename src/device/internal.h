@@ -50,9 +50,9 @@ enum ofl_reason ofl_operation_prepare(const struct ofl_started *started, enum of
  * Where that fails the device is lost: nobody knows what the streams still do. */
 enum ofl_reason ofl_drain(const struct ofl_started *device, bool copies);
 
-/* Runs `errand` when no other errand and no large call runs on the device, with a large stack, and with descriptors and errno of the
- * program left alone; *wait gets the seconds until its turn came.  The state is OFL_OK when it begins; an answer of
- * OFL_DEVICE_LOST becomes the state.  Returns the errand's answer, or why it did not run. */
+/* Runs `errand` when no other errand and no large call runs on the device, with a large stack, and with descriptors and
+ * errno of the program left alone; *wait gets the seconds until its turn came.  The state is OFL_OK when it begins; an
+ * answer of OFL_DEVICE_LOST becomes the state.  Returns the errand's answer, or why it did not run. */
 enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *started, void *argument),
                             void *argument, double *wait);
 

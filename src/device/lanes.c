@@ -21,7 +21,7 @@ static struct ofl_started started[OFL_MOST_LANES]; /* of lanes but the first */
 static struct ofl_lane lanes[OFL_MOST_LANES];
 static int state[OFL_MOST_LANES];
 static uint64_t held[OFL_MOST_LANES]; /* device memory, when they were left */
-static bool no_more; /* lanes cannot be made */
+static bool no_more;                  /* lanes cannot be made */
 static atomic_int busy;
 static _Atomic uint64_t bytes;
 

@@ -78,7 +78,8 @@ static bool fit_panels(const struct ofl_large *large, struct division *division)
 {
     struct ofl_call part = slab_of(large->call, division, 0);
     int64_t side = *side_of(&part, division->ring.columns);
-    double shared = 0, each = 0, room = (double)large->limit - (double)large->work_bytes - (OFL_MAX_OPERANDS + 1) * alignment;
+    double shared = 0, each = 0,
+           room = (double)large->limit - (double)large->work_bytes - (OFL_MAX_OPERANDS + 1) * alignment;
     division->ring.width = 1;
     for (int i = 0; i < part.operands; i++) {
         *(i == division->ring.shared ? &shared : &each) += bytes_on_device(&part, &division->ring, i);

@@ -186,7 +186,8 @@ static void put(char *to, const char *from, size_t bytes)
         bytes -= head;
         for (; bytes >= line; bytes -= line, to += line, from += line) {
             for (int i = 0; i < line; i += 16) {
-                _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+                _mm_stream_si128((__m128i *)(void *)(to + i),
+                                 _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
             }
         }
     }

@@ -26,7 +26,7 @@ struct ofl_part {
  * operations of others. */
 struct ofl_step {
     int ins, calls, outs;
-    int after; /* copies in begin when the operations of so many steps are done: they go where those looked */
+    int after;         /* copies in begin when the operations of so many steps are done: they go where those looked */
     int after_results; /* the same, when the results of so many steps have left */
     struct ofl_part in[OFL_STEP_PARTS], out[OFL_STEP_PARTS];
     struct ofl_call call[OFL_STEP_CALLS]; /* on device buffers */
@@ -38,8 +38,8 @@ struct ofl_pipeline {
     const struct ofl_step *step;
     void *scratch, *host_scratch; /* for the operations */
     size_t scratch_bytes, host_scratch_bytes;
-    bool timed;                   /* record OFL_MARK_COPIED_IN and OFL_MARK_COMPUTED */
-    uint64_t bytes_in, bytes_out; /* set: what has been moved */
+    bool timed;                      /* record OFL_MARK_COPIED_IN and OFL_MARK_COMPUTED */
+    uint64_t bytes_in, bytes_out;    /* set: what has been moved */
     struct ofl_committed *committed; /* set: pieces of results that are in place, and can be undone */
     int64_t committed_count;
 };

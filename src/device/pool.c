@@ -32,8 +32,8 @@ static struct work {
     void *argument;
     int wanted, joined, inside;
 } work;
-static atomic_bool taken; /* somebody has the helpers */
-static atomic_int inside; /* work.inside, to look at without the lock while waiting for 0 */
+static atomic_bool taken;             /* somebody has the helpers */
+static atomic_int inside;             /* work.inside, to look at without the lock while waiting for 0 */
 static const double patience = 30e-6; /* seconds: waking a thread takes as long */
 /* Written by who has them. */
 static int threads;

@@ -84,8 +84,9 @@ static bool is_eligible(const struct ofl_buffer *operand)
     double stored = (double)operand->rows * (double)operand->columns * operand->element_size;
     double spread = (double)operand->ld * (double)operand->columns * operand->element_size;
     struct ofl_pages pages = pages_of(operand);
-    return (keeps_all() || ofl_settings()->small_pieces || (stored >= least_bytes && spread <= widest_spread * stored)) && spread < 1e18 &&
-           pages.begin < pages.end;
+    return (keeps_all() || ofl_settings()->small_pieces ||
+            (stored >= least_bytes && spread <= widest_spread * stored)) &&
+           spread < 1e18 && pages.begin < pages.end;
 }
 
 static void release(const struct ofl_started *started, struct ofl_resident *copy)
@@ -180,8 +181,8 @@ static bool devices_write(const struct ofl_started *started, const struct ofl_bu
 {
     enum { every = 2 << 20, samples = 256 };
     const char *first = operand->address;
-    size_t bytes = ((size_t)(operand->columns - 1) * (size_t)operand->ld + (size_t)operand->rows) *
-                   operand->element_size;
+    size_t bytes =
+        ((size_t)(operand->columns - 1) * (size_t)operand->ld + (size_t)operand->rows) * operand->element_size;
     size_t step = bytes / samples > every ? bytes / samples : every;
     bool known = false;
     for (size_t at = 0; at < bytes && !known; at += step) {
@@ -227,8 +228,8 @@ static struct ofl_resident *make(const struct ofl_started *started, const struct
 }
 
 /* What of the operand has to be copied, besides written pages: what its whole pages leave. */
-static bool select_edges(const struct ofl_resident *copy, struct ofl_selection *changed,
-                         const struct ofl_pages *runs, int count)
+static bool select_edges(const struct ofl_resident *copy, struct ofl_selection *changed, const struct ofl_pages *runs,
+                         int count)
 {
     bool done = ofl_selection_add(changed, 0, copy->pages.begin);
     for (int i = 0; i < count && done; i++) {
@@ -359,8 +360,8 @@ void ofl_resident_take(const struct ofl_started *started, const struct ofl_buffe
     pthread_mutex_unlock(&lock);
 }
 
-void ofl_resident_leave(const struct ofl_started *started, const struct ofl_buffer *operand, bool written,
-                        bool success, struct ofl_grip *grip)
+void ofl_resident_leave(const struct ofl_started *started, const struct ofl_buffer *operand, bool written, bool success,
+                        struct ofl_grip *grip)
 {
     struct ofl_resident *copy = grip->copy;
     bool worthwhile = true;

@@ -9,8 +9,8 @@ struct ofl_resident;
 /* What one call has of an operand's copy that stays; all zeros: nothing. */
 struct ofl_grip {
     struct ofl_resident *copy;
-    void *device;              /* its address on the device: compact */
-    bool current;              /* it holds the operand, except for what `changed` selects */
+    void *device; /* its address on the device: compact */
+    bool current; /* it holds the operand, except for what `changed` selects */
     struct ofl_selection changed;
 };
 
@@ -20,8 +20,8 @@ void ofl_resident_take(const struct ofl_started *started, const struct ofl_buffe
 
 /* After a call, when nothing is under way any more and results are in place.  Without success nothing that the call
  * touched is kept. */
-void ofl_resident_leave(const struct ofl_started *started, const struct ofl_buffer *operand, bool written,
-                        bool success, struct ofl_grip *grip);
+void ofl_resident_leave(const struct ofl_started *started, const struct ofl_buffer *operand, bool written, bool success,
+                        struct ofl_grip *grip);
 
 /* Gives the copy up that was not used for the longest time.  False where all are in use. */
 bool ofl_resident_evict(const struct ofl_started *started);

@@ -19,8 +19,8 @@ static uint64_t now;
 
 struct ofl_place_key ofl_place_key(const struct ofl_buffer *buffer)
 {
-    return (struct ofl_place_key){(uintptr_t)buffer->address, buffer->rows,         buffer->columns,
-                                  buffer->ld,                 buffer->element_size, buffer->region};
+    return (struct ofl_place_key){(uintptr_t)buffer->address, buffer->rows,  buffer->columns, buffer->ld,
+                                  buffer->element_size,       buffer->region};
 }
 
 bool ofl_same_place(const struct ofl_place_key *a, const struct ofl_place_key *b)

@@ -8,7 +8,7 @@
 enum { OFL_SLOT_BYTES = 1 << 20, OFL_SMALL_SLOT_BYTES = 256 << 10 };
 
 struct ofl_slot {
-    char *address; /* NULL: there is no page-locked memory */
+    char *address;           /* NULL: there is no page-locked memory */
     struct ofl_event *event; /* when the device has passed the slot's last copy */
     bool busy;               /* it may not have */
 };

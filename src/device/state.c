@@ -107,8 +107,7 @@ static void destroy_streams(const struct ofl_backend *backend, struct ofl_starte
 
 enum ofl_reason ofl_streams_create(const struct ofl_started *device, struct ofl_started *out)
 {
-    *out = (struct ofl_started){
-        .backend = device->backend, .device = device->device, .properties = device->properties};
+    *out = (struct ofl_started){.backend = device->backend, .device = device->device, .properties = device->properties};
     enum ofl_reason reason = create_streams(device->backend, out);
     if (reason != OFL_OK) {
         destroy_streams(device->backend, out);

@@ -205,7 +205,8 @@ static struct ofl_buffer device_panel(const struct ofl_layout *layout, int opera
     if (layout->ring != NULL) {
         bool cut = ofl_ring_cuts_columns(layout->call, layout->ring, operand);
         int64_t longest = cut ? panel.rows * layout->ring->width : panel.columns * layout->ring->width;
-        panel.address = (char *)whole->address + (size_t)(index % OFL_RING_PLACES) * (size_t)longest * whole->element_size;
+        panel.address =
+            (char *)whole->address + (size_t)(index % OFL_RING_PLACES) * (size_t)longest * whole->element_size;
         panel.ld = panel.rows;
     }
     return panel;

@@ -241,8 +241,8 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
         ofl_tracing_end(visit, visit->started, finished, NULL);
         if (visit->decided) {
             double seconds = visit->info == 0 ? finished - visit->started : 0;
-            /* For the program a device that fails takes its own time and the CPU's: a routine that it fails in again and
-             * again is soon not sent there. */
+            /* For the program a device that fails takes its own time and the CPU's: a routine that it fails in again
+             * and again is soon not sent there. */
             if (visit->spent > 0 && seconds > 0) {
                 ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, visit->spent + seconds);
             }

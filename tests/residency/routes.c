@@ -322,8 +322,7 @@ static void serve(int socket, pid_t parent)
             done = true;
         } else if (errand.by_file) {
             int memory = open(path, O_WRONLY | O_CLOEXEC);
-            done = memory >= 0 &&
-                   pwrite(memory, errand.stretch.number, bytes, (off_t)errand.to) == (ssize_t)bytes;
+            done = memory >= 0 && pwrite(memory, errand.stretch.number, bytes, (off_t)errand.to) == (ssize_t)bytes;
             close(memory);
         } else {
             done = process_vm_writev(parent, &from, 1, &to, 1, 0) == (ssize_t)bytes;

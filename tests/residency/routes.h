@@ -12,7 +12,7 @@ enum kind {
     KIND_MEMFD,        /* shared mapping of a memfd, with a second mapping */
     KIND_FILE_PRIVATE, /* private mapping of a file */
     KIND_FILE_SHARED,
-    KIND_PROCESSES,    /* anonymous, shared with the helper process */
+    KIND_PROCESSES, /* anonymous, shared with the helper process */
     KIND_COUNT
 };
 

@@ -125,8 +125,8 @@ static bool read_operand(double *memory, const struct layout *layout, bool trans
             y[i] -= x[j] * (transposed ? a[j + i * layout->ld] : a[i + j * layout->ld]);
         }
         if (y[i] != 0) {
-            fprintf(stderr, "row %ld of %ld x %ld (ld %ld) is off by %g\n", (long)i, (long)m, (long)k,
-                    (long)layout->ld, y[i]);
+            fprintf(stderr, "row %ld of %ld x %ld (ld %ld) is off by %g\n", (long)i, (long)m, (long)k, (long)layout->ld,
+                    y[i]);
             return false;
         }
     }
@@ -150,19 +150,19 @@ static bool write_operand(double *memory, size_t elements, const struct layout *
             *element = u[i] * v[j] + (beta != 0 ? beta * a[i + j * layout->ld] : 0);
         }
     }
-    struct ofl_call call = {
-        .operation = OFL_OP_gemm,
-        .precision = OFL_D,
-        .transa = 'N',
-        .transb = 'N',
-        .m = layout->rows,
-        .n = layout->columns,
-        .k = 1,
-        .alpha.d = 1,
-        .beta.d = beta,
-        .operands = 3,
-        .operand = {buffer(u, layout->rows, 1, layout->rows, OFL_READ), buffer(v, 1, layout->columns, 1, OFL_READ),
-                    buffer(a, layout->rows, layout->columns, layout->ld, OFL_ADD)}};
+    struct ofl_call call = {.operation = OFL_OP_gemm,
+                            .precision = OFL_D,
+                            .transa = 'N',
+                            .transb = 'N',
+                            .m = layout->rows,
+                            .n = layout->columns,
+                            .k = 1,
+                            .alpha.d = 1,
+                            .beta.d = beta,
+                            .operands = 3,
+                            .operand = {buffer(u, layout->rows, 1, layout->rows, OFL_READ),
+                                        buffer(v, 1, layout->columns, 1, OFL_READ),
+                                        buffer(a, layout->rows, layout->columns, layout->ld, OFL_ADD)}};
     bool good = run(&call);
     for (int64_t j = 0; j < layout->columns && good; j++) {
         size_t at = layout->first + (size_t)(j * layout->ld);

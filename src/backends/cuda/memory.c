@@ -85,8 +85,8 @@ bool ofl_cuda_host_is_locked(int device, const void *address)
     if (ofl_cuda_enter(device) != OFL_OK) {
         return true;
     }
-    CUresult result = ofl_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                                     (CUdeviceptr)(uintptr_t)address);
+    CUresult result =
+        ofl_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)address);
     ofl_cuda_leave();
     return result != CUDA_ERROR_INVALID_VALUE; /* what the driver does not know is ordinary memory */
 }

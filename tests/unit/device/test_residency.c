@@ -186,8 +186,15 @@ static void keep_all(void)
     CHECK(others != MAP_FAILED);
     memcpy(others, m->b, one);
     for (int i = 0; i < 7; i++) { /* each result is read next, as it was computed */
-        struct ofl_call call = {.operation = OFL_OP_gemm, .precision = OFL_D, .transa = 'N', .transb = 'N', .m = side,
-                                .n = side, .k = side, .alpha.d = 1, .operands = 3};
+        struct ofl_call call = {.operation = OFL_OP_gemm,
+                                .precision = OFL_D,
+                                .transa = 'N',
+                                .transb = 'N',
+                                .m = side,
+                                .n = side,
+                                .k = side,
+                                .alpha.d = 1,
+                                .operands = 3};
         struct ofl_device_times times;
         double *const matrices[] = {m->a, others + i * square, others + (i + 1) * square};
         for (int j = 0; j < 3; j++) {

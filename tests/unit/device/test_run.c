@@ -166,8 +166,8 @@ static void look_out(void)
     struct ofl_device_outlook outlook;
     call.alpha.d = 1;
     for (int i = 0; i < 3; i++) {
-        call.operand[i] = (struct ofl_buffer){(void *)(uintptr_t)(4096 * (i + 1)), 2048, 2048, 2048, 8,
-                                              i < 2 ? OFL_READ : OFL_ADD, OFL_GENERAL};
+        call.operand[i] = (struct ofl_buffer){(void *)(uintptr_t)(4096 * (i + 1)), 2048,       2048, 2048, 8,
+                                              i < 2 ? OFL_READ : OFL_ADD,          OFL_GENERAL};
     }
     call.m = call.n = call.k = 2048;
     ofl_device_outlook(&call, &outlook);

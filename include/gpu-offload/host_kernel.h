@@ -26,6 +26,8 @@
  * any thread and in any order.  `arguments` holds one pointer for each parameter
  * (struct ofl_launch).
  *
+ * ofl_exit_thread() ends the thread that calls it (NVRTC: asm volatile("exit;")).
+ *
  * Not there: barriers, warps, shared memory (kernels of gpu-offload use none), and
  * blocks of more than 1024 threads.
  */
@@ -33,6 +35,7 @@
 #define GPU_OFFLOAD_HOST_KERNEL_H
 
 #include <math.h>
+#include <setjmp.h>
 #include <stdint.h>
 
 struct ofl_host_dim3 {
@@ -72,27 +75,59 @@ static __thread struct ofl_host_dim3 gridDim __attribute__((unused));
 /* Parameter number `index`, inside OFL_HOST_ENTRY. */
 #define OFL_ARGUMENT(index, ...) (*(__VA_ARGS__ *)ofl_arguments[index])
 
+/* Where ofl_exit_thread goes; set for each block. */
+static __thread jmp_buf ofl_thread_end __attribute__((unused));
+
+/* Ends this thread of the kernel, from any depth of calls. */
+static inline void ofl_exit_thread(void) __attribute__((noreturn, unused));
+static inline void ofl_exit_thread(void)
+{
+    longjmp(ofl_thread_end, 1);
+}
+
+/* The thread behind threadIdx; false if it was the block's last one. */
+static inline int ofl_next_thread(void)
+{
+    threadIdx.x++;
+    if (threadIdx.x == blockDim.x) {
+        threadIdx.x = 0;
+        threadIdx.y++;
+    }
+    if (threadIdx.y == blockDim.y) {
+        threadIdx.y = 0;
+        threadIdx.z++;
+    }
+    return threadIdx.z < blockDim.z;
+}
+
 /* Exports a kernel; what follows its name calls it for one thread.  (The name goes through one more macro so that it
- * may be one.) */
+ * may be one.)  The loops are in a function of their own, since setjmp spoils the one that it is in. */
 #define OFL_HOST_ENTRY(name, ...) OFL_HOST_ENTRY_1(name, __VA_ARGS__)
 #define OFL_HOST_ENTRY_1(name, ...)                                                                                    \
-    OFL_HOST_EXPORT void ofl_block_##name(const struct ofl_host_grid *ofl_grid, const struct ofl_host_dim3 *ofl_block, \
-                                          void **ofl_arguments);                                                       \
-    OFL_HOST_EXPORT void ofl_block_##name(const struct ofl_host_grid *ofl_grid, const struct ofl_host_dim3 *ofl_block, \
-                                          void **ofl_arguments)                                                        \
+    static void __attribute__((noinline)) ofl_threads_##name(void **ofl_arguments)                                     \
     {                                                                                                                  \
+        uint32_t x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;                                                    \
         (void)ofl_arguments;                                                                                           \
-        gridDim = ofl_grid->blocks;                                                                                    \
-        blockDim = ofl_grid->threads;                                                                                  \
-        blockIdx = *ofl_block;                                                                                         \
-        for (uint32_t z = 0; z < ofl_grid->threads.z; z++)                                                             \
-            for (uint32_t y = 0; y < ofl_grid->threads.y; y++)                                                         \
-                for (uint32_t x = 0; x < ofl_grid->threads.x; x++) {                                                   \
+        for (; z < blockDim.z; z++, y = 0)                                                                             \
+            for (; y < blockDim.y; y++, x = 0)                                                                         \
+                for (; x < blockDim.x; x++) {                                                                          \
                     threadIdx.x = x;                                                                                   \
                     threadIdx.y = y;                                                                                   \
                     threadIdx.z = z;                                                                                   \
                     __VA_ARGS__;                                                                                       \
                 }                                                                                                      \
+    }                                                                                                                  \
+    OFL_HOST_EXPORT void ofl_block_##name(const struct ofl_host_grid *ofl_grid, const struct ofl_host_dim3 *ofl_block, \
+                                          void **ofl_arguments);                                                       \
+    OFL_HOST_EXPORT void ofl_block_##name(const struct ofl_host_grid *ofl_grid, const struct ofl_host_dim3 *ofl_block, \
+                                          void **ofl_arguments)                                                        \
+    {                                                                                                                  \
+        gridDim = ofl_grid->blocks;                                                                                    \
+        blockDim = ofl_grid->threads;                                                                                  \
+        blockIdx = *ofl_block;                                                                                         \
+        threadIdx = (struct ofl_host_dim3){0, 0, 0};                                                                   \
+        if (_setjmp(ofl_thread_end) == 0 || ofl_next_thread())                                                         \
+            ofl_threads_##name(ofl_arguments);                                                                         \
     }
 
 /* CUDA's atomic functions on global memory: each returns the old value. */

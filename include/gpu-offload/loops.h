@@ -3,17 +3,20 @@
  * `gpu-offload fc` puts a call of a small Fortran subroutine in the place of each loop that runs on a device, and that
  * subroutine (behind the last program unit of the same file) makes these calls, in this order:
  *
- *     ofl_loops_begin    where the loop is, the kernel's name, the device it was compiled for
- *     ofl_loops_array_read, ofl_loops_array_write
- *                        once for each array, in the order of the kernel's parameters
- *     ofl_loops_scalar   once for each scalar, behind the arrays
- *     ofl_loops_run      the iterations and the kernel's image; returns when the results are in place
+ *     ofl_loops_begin      where the loop is, the kernel's name, the device it was compiled for
+ *     ofl_loops_index      once for each index, in the order of the loop's header
+ *     ofl_loops_read, ofl_loops_write, ofl_loops_absent
+ *                          once for each object: an array, or a scalar that lies in memory
+ *     ofl_loops_whole      for a written object that the loop is known to fill: behind its own call
+ *     ofl_loops_scalar     once for each value
+ *     ofl_loops_reduction  once for each reduce variable
+ *     ofl_loops_run        what else the kernel takes, and its image; returns when the results are in place
  *
  * To Fortran these are pure subroutines with `bind(c)`; everything is passed by reference.  `loop` is a variable of the
  * caller's that ofl_loops_begin sets and ofl_loops_run clears.  Any number of threads may be in them at once.
  *
- * A kernel's parameters are: int64_t first, step, trips; for each array a pointer to the element with all subscripts 0
- * (which need not exist) and for each dimension the distance of two elements, in elements; the scalars by value.
+ * The kernel's parameters have the order of these calls; src/fortran/lowered.h, which is about them, says what they
+ * are.
  *
  * There is no way back to the CPU here: where the loop cannot run, the program ends with exit status 1 after a message
  * that begins with FILE:LINE. */
@@ -23,7 +26,7 @@
 #include <ISO_Fortran_binding.h>
 #include <stdint.h>
 
-#define OFL_LOOPS_ABI 1
+#define OFL_LOOPS_ABI 2
 
 enum { OFL_LOOPS_CUDA, OFL_LOOPS_CUDA_CPU };
 
@@ -32,12 +35,30 @@ enum { OFL_LOOPS_CUDA, OFL_LOOPS_CUDA_CPU };
 void ofl_loops_begin(int64_t *loop, const int64_t *version, const char *where, const char *kernel,
                      const int64_t *device);
 
-/* An array of any rank and strides that the kernel only reads, or also writes.  `lower` has its lower bounds (a
- * descriptor does not keep them), `element_bytes` is what the kernel takes for an element's size. */
-void ofl_loops_array_read(int64_t *loop, CFI_cdesc_t *array, const int64_t *lower, const int64_t *element_bytes,
-                          const char *name);
-void ofl_loops_array_write(int64_t *loop, CFI_cdesc_t *array, const int64_t *lower, const int64_t *element_bytes,
-                           const char *name);
+/* An index from `first` to `last`.  The program ends if `step` is zero. */
+void ofl_loops_index(int64_t *loop, const int64_t *first, const int64_t *last, const int64_t *step);
+
+/* How an object is taken, added up. */
+enum {
+    OFL_LOOPS_BOUNDS = 1,  /* the kernel takes its bounds */
+    OFL_LOOPS_UNREAD = 2,  /* the kernel does not read what it had before */
+    OFL_LOOPS_READABLE = 4 /* it may be smaller than described: it ends where memory cannot be read any more */
+};
+
+/* An object of any rank and strides that the kernel only reads, or also writes.  Its elements are `element_bytes`
+ * long, and the descriptor's address lies `offset` bytes into the first one (it may be one of a component).  `lower`
+ * has its lower bounds (a descriptor does not keep them). */
+void ofl_loops_read(int64_t *loop, CFI_cdesc_t *object, const int64_t *lower, const int64_t *element_bytes,
+                    const int64_t *offset, const int64_t *form, const char *name);
+void ofl_loops_write(int64_t *loop, CFI_cdesc_t *object, const int64_t *lower, const int64_t *element_bytes,
+                     const int64_t *offset, const int64_t *form, const char *name);
+
+/* An object that may be missing, and is: an absent argument, or an array that is not allocated. */
+void ofl_loops_absent(int64_t *loop, const int64_t *rank, const int64_t *form);
+
+/* The loop gives each element of a section of the last object a value.  For each dimension two numbers: the index that
+ * is its subscript (from 1) or 0, and what is added to it.  Each index is there once. */
+void ofl_loops_whole(int64_t *loop, const int64_t *subscripts);
 
 /* Called in the loop's place: an array that the loop needs is not allocated, or a pointer without a target.  Ends the
  * program. */
@@ -45,8 +66,47 @@ void ofl_loops_missing(const char *where, const char *name);
 
 void ofl_loops_scalar(int64_t *loop, const void *value, const int64_t *bytes);
 
+/* Object number `object`, from 0, of `elements` elements is a reduce variable. */
+void ofl_loops_reduction(int64_t *loop, const int64_t *object, const int64_t *element_bytes, const int64_t *elements);
+
+/* What else a kernel takes, added up. */
+enum {
+    OFL_LOOPS_MASK = 1,     /* there is a kernel for the mask */
+    OFL_LOOPS_STATUS = 2,   /* words that tell how it ended */
+    OFL_LOOPS_WORKSPACE = 4 /* memory for each thread */
+};
+
+/* The words of a kernel's status, all zero before a launch.  Of several iterations that end the program, the one with
+ * the lowest trip number is there: the one that ends it on the CPU.  If OFL_STATUS_WORKSPACE is larger than what a
+ * thread had, the launch has no result: it is done again, from the same data, with that many bytes for each thread. */
+enum {
+    OFL_STATUS_STOPPED,   /* 1: an iteration came to error stop */
+    OFL_STATUS_TRIP,      /* which */
+    OFL_STATUS_CODE,      /* the stop code, 1 where it is a text or there is none */
+    OFL_STATUS_KIND,      /* 0 no stop code, 1 an integer, 2 a text */
+    OFL_STATUS_LENGTH,    /* of the text */
+    OFL_STATUS_QUIET,     /* 1: nothing is written */
+    OFL_STATUS_WORKSPACE, /* bytes that a thread would have needed */
+    OFL_STATUS_LOCK,
+    OFL_STATUS_TEXT, /* the text, 8 bytes a word */
+    OFL_STATUS_WORDS = OFL_STATUS_TEXT + 64
+};
+
+enum { OFL_WORKSPACE_BYTES = 4096 }; /* what a thread has at first */
+
+/* What `stop` tells afterwards: whether the program has to end, as by error stop, and how.  `text` has
+ * OFL_LOOPS_STOP_TEXT bytes. */
+enum {
+    OFL_LOOPS_STOP_KIND, /* 0: go on; 1: no stop code; 2: an integer; 3: a text */
+    OFL_LOOPS_STOP_CODE,
+    OFL_LOOPS_STOP_LENGTH,
+    OFL_LOOPS_STOP_QUIET,
+    OFL_LOOPS_STOP_WORDS,
+    OFL_LOOPS_STOP_TEXT = 512
+};
+
 /* `image` holds `bytes` bytes; `identity` is the same number in every call with the same image and in no other. */
-void ofl_loops_run(int64_t *loop, const int64_t *first, const int64_t *step, const int64_t *trips, const int64_t *image,
-                   const int64_t *bytes, const int64_t *identity);
+void ofl_loops_run(int64_t *loop, const int64_t *needs, const int64_t *image, const int64_t *bytes,
+                   const int64_t *identity, int64_t *stop, char *text);
 
 #endif

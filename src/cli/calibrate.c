@@ -157,12 +157,10 @@ static bool read_seconds(const char *text, int *out)
 /* Returns -1 to go on, or an exit status. */
 static int read_options(int argc, char **argv, struct options *out)
 {
-    static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
-                                            {"seconds", required_argument, NULL, 's'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"quick", no_argument, NULL, 'q'},        {"seconds", required_argument, NULL, 's'},
+        {"device", required_argument, NULL, 'd'}, {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     optind = 1;
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {

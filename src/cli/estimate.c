@@ -74,6 +74,9 @@ void ofl_estimate_work(const struct ofl_trace_record *record, struct ofl_work *o
     out->flops = record->flops;
     for (int i = 0; i < record->buffers; i++) {
         const struct ofl_trace_buffer *buffer = &record->buffer[i];
+        if (ofl_trace_repeats(record, i)) {
+            continue;
+        }
         out->bytes_in += buffer->access != OFL_WRITE ? (double)buffer->bytes : 0;
         out->bytes_out += buffer->access != OFL_READ ? (double)buffer->bytes : 0;
         out->bytes_staged += (record->staged >> i & 1) != 0 ? (double)buffer->bytes : 0;
@@ -245,10 +248,13 @@ static int estimate(const struct options *options)
 
 int ofl_cli_estimate(int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"level", required_argument, NULL, 'l'},  {"profile", required_argument, NULL, 'p'},
-        {"device", required_argument, NULL, 'd'}, {"check", no_argument, NULL, 'c'},
-        {"calls", no_argument, NULL, 'a'},                {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option table[] = {{"level", required_argument, NULL, 'l'},
+                                          {"profile", required_argument, NULL, 'p'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"check", no_argument, NULL, 'c'},
+                                          {"calls", no_argument, NULL, 'a'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
     struct options options = {.level = OFL_LEVEL_DEFAULT, .device = "cuda"};
     char *end = NULL;
     optind = 1;

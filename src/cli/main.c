@@ -4,6 +4,7 @@
  * subcommands share is in cli.h; nothing here knows what one of them does. */
 #include "cli/cli.h"
 #include "base/message.h"
+#include "fortran/driver.h"
 
 #include <gpu-offload/device.h>
 #include <stdio.h>
@@ -65,9 +66,19 @@ static int help(int argc, char **argv)
     return command->function(2, arguments);
 }
 
+/* `gpu-offload fc` as one word, for build systems that take nothing else; its end says what its options are. */
+static bool is_compiler_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash == NULL ? path : slash + 1, "gpu-offload-gfortran") == 0;
+}
+
 int main(int argc, char **argv)
 {
     ofl_message_start();
+    if (argc > 0 && is_compiler_name(argv[0])) {
+        return ofl_fortran_main(argc - 1, argv + 1);
+    }
     if (argc < 2) {
         print_usage(stderr);
         return OFL_EXIT_USAGE;

@@ -51,8 +51,8 @@ static void print_costs(const struct ofl_machine *machine)
         for (int h = 0; h < OFL_HOST_MEMORY_COUNT; h++) {
             const struct ofl_line *line = &machine->copy[d][h];
             if (line->rate > 0) {
-                printf("  copy %-3s        %.2f GB/s and %.1f us each (%s)\n", ofl_direction_name((enum ofl_direction)d),
-                       1e-9 * line->rate, 1e6 * line->fixed, ways[h]);
+                printf("  copy %-3s        %.2f GB/s and %.1f us each (%s)\n",
+                       ofl_direction_name((enum ofl_direction)d), 1e-9 * line->rate, 1e6 * line->fixed, ways[h]);
             }
         }
     }

@@ -3,6 +3,7 @@
  * Entry point: ofl_cli_report.  It reads every trace of a folder once and adds up; nothing here needs the
  * machine on which the traces were written. */
 #include "cli/cli.h"
+#include "cli/report_loops.h"
 #include "base/message.h"
 #include "base/reason.h"
 #include "model/work.h"
@@ -100,8 +101,15 @@ static void add_file(struct totals *totals, struct ofl_trace_reader *reader)
     static struct seen seen[SEEN];
     struct ofl_trace_record record;
     memset(seen, 0, sizeof seen);
+    ofl_report_next_trace();
     while (ofl_trace_next(reader, &record)) {
-        if (record.kind != OFL_TRACE_CALL && record.kind != OFL_TRACE_LOOP) {
+        struct ofl_trace_text text;
+        if (record.kind == OFL_TRACE_KERNEL && ofl_trace_text_of(&record, &text)) {
+            ofl_report_kernel(text.first, text.text);
+        } else if (record.kind == OFL_TRACE_LOOP) {
+            ofl_report_loop(&record);
+        }
+        if (record.kind != OFL_TRACE_CALL) {
             continue;
         }
         int place = record.reason == OFL_OK;
@@ -214,6 +222,7 @@ static int report(const char *folder)
         return OFL_EXIT_FAILED;
     }
     print_totals(&totals);
+    ofl_report_print_loops();
     return 0;
 }
 

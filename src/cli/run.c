@@ -1,9 +1,9 @@
 /* gpu-offload run and gpu-offload measure: start a program with the preload library.
  *
  * Entry points: ofl_cli_run, ofl_cli_measure.  They differ by a row of `modes` only: measure is a run with some
- * settings fixed, which records everything.  What follows is of both.  It turns the settings into environment variables (an option wins over the variable
- * that is already there, that over the configuration file, that over the default), puts
- * libgpuoffload.so first in LD_PRELOAD and becomes the program with exec: exit status, signals, terminal and
+ * settings fixed, which records everything.  What follows is of both.  It turns the settings into environment variables
+ * (an option wins over the variable that is already there, that over the configuration file, that over the default),
+ * puts libgpuoffload.so first in LD_PRELOAD and becomes the program with exec: exit status, signals, terminal and
  * standard streams are the program's own, and no process of ours stays.  It starts no device:
  * that is the library's business, when a call first needs one; but a device asked for by name that cannot work is told
  * here (device_check.c). */
@@ -41,8 +41,7 @@ static const struct mode modes[] = {
     {"measure",
      "Runs PROGRAM unchanged, with everything on the CPU, and records its calls of BLAS and LAPACK.  "
      "'gpu-offload report' then says where its time went, 'gpu-offload estimate' what a GPU would do for it.",
-     .fixed = {{"device", "none"}, {"force", "0"}},
-     .options = " trace summary summary-file verbose ",
+     .fixed = {{"device", "none"}, {"force", "0"}}, .options = " trace summary summary-file verbose ",
      .trace = "gpu-offload-trace-"},
 };
 static const struct mode *mode; /* of this call of the command */

@@ -20,8 +20,8 @@ struct ofl_device_times {
  * --device none, OFL_FORKED in a child of the process that had started it.  Any thread. */
 enum ofl_reason ofl_device_start(void);
 
-/* The backend that the setting `auto` means in this process: "cuda" unless somebody says otherwise before the first
- * start.  `backend` is not copied. */
+/* The backend that the setting `auto` means in this process: "cuda" unless somebody says otherwise before a device is
+ * started.  After a start of another backend that failed, there may be one more.  `backend` is not copied. */
 void ofl_device_prefer(const char *backend);
 
 /* OFL_OK while a started device is usable; else why not (OFL_NOT_STARTED before the first start).
@@ -43,8 +43,7 @@ enum ofl_reason ofl_device_load(struct ofl_device_load *out);
 struct ofl_device_outlook {
     int pieces; /* steps whose copies and operations overlap; 1: one thing after the other */
     int shared; /* the operand that arrives whole before the first of several steps computes, or -1 */
-    bool
-        staged[OFL_MAX_OPERANDS]; /* the operand's result goes to a staging area first, and into its place at the end */
+    bool staged[OFL_MAX_OPERANDS]; /* the result goes to a staging area first, and into its place at the end */
     uint64_t most_bytes; /* of device memory: larger calls are done piece by piece; 0: there is no such limit */
 };
 

@@ -11,6 +11,7 @@
 #include "device/internal.h"
 #include "base/clock.h"
 #include "device/beyond.h"
+#include "device/call.h"
 #include "device/descriptors.h"
 #include "device/lanes.h"
 #include "device/large.h"
@@ -49,66 +50,6 @@ struct plan {
     struct ofl_sight sight[OFL_MAX_OPERANDS];
 };
 
-/* The words of operations.def. */
-static const struct {
-    const char *arguments;
-} rows[OFL_OPERATION_COUNT] = {
-#define OFL_OPERATION(name, precisions, kind, arguments, ...) [OFL_OP_##name] = {arguments},
-#include <gpu-offload/operations.def>
-#undef OFL_OPERATION
-};
-
-/* What the words say, found once: predictions ask for every call. */
-enum { KNOWN = 1, LAPACK = 2, ALPHA = 4, REAL_ALPHA = 8, REAL_BETA = 16 };
-
-static unsigned traits_of(enum ofl_operation operation)
-{
-    static atomic_uint found[OFL_OPERATION_COUNT];
-    unsigned traits = atomic_load_explicit(&found[operation], memory_order_relaxed);
-    if (traits == 0) {
-        const char *words = rows[operation].arguments;
-        traits = KNOWN | (strstr(words, " info") != NULL ? LAPACK : 0) | (strstr(words, "alpha") != NULL ? ALPHA : 0) |
-                 (strstr(words, "real_alpha") != NULL ? REAL_ALPHA : 0) |
-                 (strstr(words, "real_beta") != NULL ? REAL_BETA : 0);
-        atomic_store_explicit(&found[operation], traits, memory_order_relaxed);
-    }
-    return traits;
-}
-
-static bool is_lapack(const struct ofl_call *call)
-{
-    return (traits_of(call->operation) & LAPACK) != 0;
-}
-
-/* `real`: the scalar is real whatever the precision. */
-static bool scalar_is_zero(const struct ofl_call *call, const union ofl_scalar *scalar, bool real)
-{
-    switch (call->precision) {
-    case OFL_S:
-        return scalar->s == 0;
-    case OFL_D:
-        return scalar->d == 0;
-    case OFL_C:
-        return scalar->c[0] == 0 && (real || scalar->c[1] == 0);
-    case OFL_Z:
-        return scalar->z[0] == 0 && (real || scalar->z[1] == 0);
-    case OFL_PRECISION_COUNT:
-        break;
-    }
-    return false;
-}
-
-static bool nothing_to_do(const struct ofl_call *call)
-{
-    for (int i = 0; i < call->operands; i++) {
-        if (call->operand[i].rows < 1 || call->operand[i].columns < 1) {
-            return true;
-        }
-    }
-    unsigned traits = traits_of(call->operation);
-    return (traits & ALPHA) != 0 && scalar_is_zero(call, &call->alpha, (traits & REAL_ALPHA) != 0);
-}
-
 /* Adds an aligned piece to *total; its offset in *offset.  False if it does not fit into size_t. */
 static bool reserve(size_t bytes, size_t *total, size_t *offset)
 {
@@ -123,32 +64,10 @@ static bool operand_bytes(const struct ofl_buffer *operand, size_t *bytes)
            !__builtin_mul_overflow(*bytes, (size_t)operand->element_size, bytes);
 }
 
-static bool same_input(const struct ofl_buffer *a, const struct ofl_buffer *b)
-{
-    return a->access == OFL_READ && b->access == OFL_READ && a->address == b->address && a->rows == b->rows &&
-           a->columns == b->columns && a->ld == b->ld && a->element_size == b->element_size && a->region == b->region;
-}
-
-/* What happens to an operand: depends on the call alone. */
-static void plan_transfers(const struct ofl_call *call, int i, bool *read, bool *written, bool *staged, int *copy_of)
-{
-    const struct ofl_buffer *operand = &call->operand[i];
-    *written = operand->access != OFL_READ;
-    *read = operand->access == OFL_READ || operand->access == OFL_UPDATE ||
-            (operand->access == OFL_ADD &&
-             !scalar_is_zero(call, &call->beta, (traits_of(call->operation) & REAL_BETA) != 0));
-    /* LAPACK's results are looked at before any of them is committed. */
-    *staged = *written && is_lapack(call);
-    *copy_of = -1;
-    for (int j = 0; j < i && *copy_of < 0; j++) {
-        *copy_of = same_input(operand, &call->operand[j]) ? j : -1;
-    }
-}
-
 static void plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 {
     const struct ofl_buffer *operand = &call->operand[i];
-    plan_transfers(call, i, &plan->read[i], &plan->written[i], &plan->staged[i], &plan->copy_of[i]);
+    ofl_call_transfers(call, i, &plan->read[i], &plan->written[i], &plan->staged[i], &plan->copy_of[i]);
     plan->undone[i] = plan->written[i] && plan->read[i] && !plan->staged[i];
     plan->call.operand[i].ld = operand->rows;
     if (operand->region == OFL_PIVOTS) {
@@ -170,7 +89,7 @@ static bool reserve_operand(int i, struct plan *plan)
 /* Where everything lies. */
 static enum ofl_reason reserve_all(const struct ofl_call *call, struct plan *plan)
 {
-    size_t info_bytes = is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
+    size_t info_bytes = ofl_call_is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
     bool fits = true;
     plan->device_bytes = plan->host_bytes = 0;
     for (int i = 0; i < call->operands && fits; i++) {
@@ -186,7 +105,7 @@ static enum ofl_reason reserve_all(const struct ofl_call *call, struct plan *pla
 static enum ofl_reason make_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
 {
     memset(plan, 0, sizeof *plan);
-    if (call->operands < 1 || call->operands > OFL_MAX_OPERANDS || nothing_to_do(call)) {
+    if (call->operands < 1 || call->operands > OFL_MAX_OPERANDS || ofl_call_is_empty(call)) {
         return OFL_NOTHING_TO_DO;
     }
     plan->call = *call;
@@ -287,7 +206,7 @@ static enum ofl_reason lapack_out(const struct ofl_started *started, const struc
 static void make_layout(const struct ofl_call *call, struct plan *plan, struct ofl_layout *layout)
 {
     *layout = (struct ofl_layout){.call = call, .device = &plan->call};
-    plan->call.info = is_lapack(call) ? device_at(plan->info_offset) : NULL;
+    plan->call.info = ofl_call_is_lapack(call) ? device_at(plan->info_offset) : NULL;
     for (int i = 0; i < call->operands; i++) {
         int same = plan->copy_of[i] >= 0 ? plan->copy_of[i] : i;
         const struct ofl_grip *grip = &plan->grip[same];
@@ -303,7 +222,7 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
             layout->target[i].ld = call->operand[i].rows;
             layout->locked[i] = lane->scratch.host_is_locked;
         }
-        plan->looks[i] = is_lapack(call) && ofl_lapack_sight(call, i, &plan->sight[i]);
+        plan->looks[i] = ofl_call_is_lapack(call) && ofl_lapack_sight(call, i, &plan->sight[i]);
         layout->sight[i] = plan->looks[i] ? &plan->sight[i] : NULL;
     }
 }
@@ -348,7 +267,7 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
     }
     enum ofl_reason reason =
         started->backend->event_record(started->device, started->stream, started->mark[OFL_MARK_BEGIN]);
-    if (reason == OFL_OK && is_lapack(call)) {
+    if (reason == OFL_OK && ofl_call_is_lapack(call)) {
         reason = lapack_in(started, call, plan, times);
     }
     if (reason == OFL_OK) {
@@ -356,7 +275,7 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
         times->bytes_in += pipeline->bytes_in;
         times->bytes_out += pipeline->bytes_out;
     }
-    return reason == OFL_OK && is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
+    return reason == OFL_OK && ofl_call_is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
 }
 
 /* The pivots that a call has returned, NULL where it returns none.  False where they are no rows of the matrix. */
@@ -451,7 +370,7 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
         reason = drained;
     }
     int32_t info = 0;
-    if (reason == OFL_OK && is_lapack(call)) {
+    if (reason == OFL_OK && ofl_call_is_lapack(call)) {
         reason = check_results(call, plan, &info);
     }
     ofl_pipeline_end(&pipeline, reason == OFL_OK);
@@ -471,7 +390,7 @@ static void take_copies(const struct ofl_started *started, const struct ofl_call
 {
     struct ofl_sight sight;
     for (int i = 0; i < call->operands; i++) {
-        bool excluded = is_lapack(call) && (plan->written[i] || ofl_lapack_sight(call, i, &sight));
+        bool excluded = ofl_call_is_lapack(call) && (plan->written[i] || ofl_lapack_sight(call, i, &sight));
         if (plan->copy_of[i] < 0 && !excluded) {
             ofl_resident_take(started, &call->operand[i], plan->read[i], plan->written[i], &plan->grip[i]);
         }
@@ -658,21 +577,6 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
     pthread_setcancelstate(cancellable, NULL);
     errno = saved;
     return work.reason;
-}
-
-void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *out)
-{
-    struct ofl_layout layout = {.call = call, .device = call};
-    *out = (struct ofl_device_outlook){.pieces = 1, .shared = -1};
-    for (int i = 0; i < call->operands; i++) {
-        plan_transfers(call, i, &layout.read[i], &layout.written[i], &out->staged[i], &layout.copy_of[i]);
-    }
-    int count = nothing_to_do(call) ? 0 : ofl_tiles_count(&layout, &out->shared);
-    out->pieces = count > 1 ? count : 1;
-    struct ofl_ring ring;
-    bool divisible = ofl_beyond_can(call->operation) || ofl_ring_of(call, &ring);
-    out->most_bytes =
-        divisible && ofl_device_state() == OFL_OK ? ofl_memory_limit(ofl_started_device(), call->operation) : 0;
 }
 
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)

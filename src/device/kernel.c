@@ -1,21 +1,18 @@
-/* Running a kernel on memory of the program; see kernel.h.
+/* Running kernels on memory of the program; see kernel.h.
  *
- * A region that the kernel may write goes to the device by way of a copy in host memory, and its result comes back to
- * a second one: where the two differ, the kernel has written.  (The program's memory itself may be changed by other
- * threads meanwhile, outside the elements that the kernel works on.)
+ * A kernel is loaded at its first launch and stays for the life of the process.
  *
- * One kernel runs at a time; ofl_in_turn guards everything that is static here. */
+ * One piece of work runs at a time; ofl_in_turn guards everything that is static here. */
 #include "device/kernel.h"
 #include "base/clock.h"
 #include "device/internal.h"
+#include "device/kernel_copy.h"
 #include "device/scratch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { alignment = 256, page = 4096 };
-
-/* Kernels that have been loaded; for the life of the process. */
+/* Kernels that have been loaded. */
 struct loaded {
     uint64_t identity;
     char *name;
@@ -23,211 +20,184 @@ struct loaded {
     struct loaded *next;
 };
 
-static struct loaded *kernels;
+enum { buckets = 256 };
+
+static struct loaded *kernels[buckets];
 static struct ofl_scratch scratch;
+static const unsigned char zeros[1024];
 
 struct job {
-    const struct ofl_kernel_work *work;
+    struct ofl_kernel_work *work;
     struct ofl_device_times *times;
     const struct ofl_started *started;
-    unsigned char *before, *after; /* the written regions, one behind the other, as they were and as they came back */
+    unsigned char *before, *after; /* the compared regions, one behind the other, as they were and as they came back */
 };
 
 static size_t aligned(size_t bytes)
 {
-    return (bytes + alignment - 1) / alignment * alignment;
+    return (bytes + OFL_KERNEL_ALIGNMENT - 1) / OFL_KERNEL_ALIGNMENT * OFL_KERNEL_ALIGNMENT;
 }
 
-static enum ofl_reason find_kernel(const struct job *job, struct ofl_kernel **out)
+static struct loaded **bucket_of(uint64_t identity, const char *name)
 {
-    const struct ofl_kernel_work *work = job->work;
-    for (struct loaded *item = kernels; item != NULL; item = item->next) {
-        if (item->identity == work->identity && strcmp(item->name, work->name) == 0) {
+    for (; *name != '\0'; name++) {
+        identity = (identity ^ (unsigned char)*name) * 1099511628211u;
+    }
+    return &kernels[(identity ^ identity >> 32) % buckets];
+}
+
+static enum ofl_reason find_kernel(const struct job *job, const char *name, struct ofl_kernel **out)
+{
+    struct ofl_kernel_work *work = job->work;
+    struct loaded **bucket = bucket_of(work->identity, name);
+    for (struct loaded *item = *bucket; item != NULL; item = item->next) {
+        if (item->identity == work->identity && strcmp(item->name, name) == 0) {
             *out = item->kernel;
             return OFL_OK;
         }
     }
     struct loaded *item = malloc(sizeof *item);
-    char *name = strdup(work->name);
-    if (item == NULL || name == NULL) {
-        free(item);
-        free(name);
-        return OFL_HOST_MEMORY;
+    char *copy = strdup(name);
+    enum ofl_reason reason = item == NULL || copy == NULL ? OFL_HOST_MEMORY : OFL_OK;
+    if (reason == OFL_OK) {
+        double begin = ofl_clock();
+        *item = (struct loaded){.identity = work->identity, .name = copy, .next = *bucket};
+        reason = job->started->backend->kernel_load(job->started->device, work->image, work->image_bytes, name,
+                                                    &item->kernel);
+        work->loading += ofl_clock() - begin;
     }
-    *item = (struct loaded){.identity = work->identity, .name = name, .next = kernels};
-    enum ofl_reason reason = job->started->backend->kernel_load(job->started->device, work->image, work->image_bytes,
-                                                                work->name, &item->kernel);
     if (reason != OFL_OK) {
-        free(name);
+        free(copy);
         free(item);
         return reason;
     }
-    kernels = item;
+    *bucket = item;
     *out = item->kernel;
     return OFL_OK;
 }
 
-/* Finds room for the regions on the device, and in host memory for those that are written. */
+/* All kernels are there before anything is copied. */
+static enum ofl_reason load_kernels(const struct job *job)
+{
+    enum ofl_reason reason = OFL_OK;
+    struct ofl_kernel *kernel;
+    for (size_t i = 0; i < job->work->stage_count && reason == OFL_OK; i++) {
+        reason = find_kernel(job, job->work->stages[i].name, &kernel);
+    }
+    return reason;
+}
+
+/* Finds room for the regions and the scratch on the device, and in host memory for the regions that are compared. */
 static enum ofl_reason make_room(struct job *job)
 {
-    const struct ofl_kernel_work *work = job->work;
-    size_t device_bytes = 0, host_bytes = 0;
+    struct ofl_kernel_work *work = job->work;
+    size_t device_bytes = aligned(work->scratch_bytes), host_bytes = ofl_kernel_compared_bytes(work);
     for (size_t i = 0; i < work->region_count; i++) {
-        device_bytes += aligned(work->regions[i].bytes);
-        host_bytes += work->regions[i].written ? aligned(work->regions[i].bytes) : 0;
+        if (__builtin_add_overflow(device_bytes, aligned(work->regions[i].bytes) + OFL_KERNEL_ALIGNMENT,
+                                   &device_bytes)) {
+            return OFL_DEVICE_MEMORY;
+        }
     }
     enum ofl_reason reason = ofl_scratch_device(&scratch, job->started, device_bytes);
-    if (reason == OFL_OK) {
+    if (reason == OFL_OK && host_bytes > 0) {
         reason = ofl_scratch_host(&scratch, job->started, 2 * host_bytes);
     }
     if (reason != OFL_OK) {
         return reason;
     }
     unsigned char *device = scratch.device;
+    work->scratch = device;
+    device += aligned(work->scratch_bytes);
     for (size_t i = 0; i < work->region_count; i++) {
-        work->regions[i].device = device;
-        device += aligned(work->regions[i].bytes);
+        work->regions[i].device = device + (uintptr_t)work->regions[i].address % OFL_KERNEL_ALIGNMENT;
+        device += aligned(work->regions[i].bytes) + OFL_KERNEL_ALIGNMENT;
     }
     job->before = scratch.host;
-    job->after = job->before + host_bytes;
+    job->after = scratch.host == NULL ? NULL : job->before + host_bytes;
     return OFL_OK;
 }
 
-static enum ofl_reason copy_in(const struct job *job)
+static enum ofl_reason clear_status(const struct job *job)
 {
     const struct ofl_started *started = job->started;
-    unsigned char *before = job->before;
-    for (size_t i = 0; i < job->work->region_count; i++) {
-        const struct ofl_kernel_region *region = &job->work->regions[i];
-        const void *from = region->address;
-        if (region->written) {
-            from = memcpy(before, region->address, region->bytes);
-            before += aligned(region->bytes);
-        }
-        enum ofl_reason reason = started->backend->copy_in(started->device, started->stream, region->device,
-                                                           region->bytes, from, region->bytes, region->bytes, 1);
-        if (reason != OFL_OK) {
-            return reason;
-        }
-        job->times->bytes_in += region->bytes;
+    enum ofl_reason reason = OFL_OK;
+    for (size_t offset = 0; offset < job->work->status_bytes && reason == OFL_OK; offset += sizeof zeros) {
+        size_t rest = job->work->status_bytes - offset, bytes = rest < sizeof zeros ? rest : sizeof zeros;
+        reason = started->backend->copy_in(started->device, started->stream, (char *)job->work->scratch + offset, bytes,
+                                           zeros, bytes, bytes, 1);
     }
-    return started->backend->stream_wait(started->device, started->stream);
+    return reason;
 }
 
-static enum ofl_reason copy_out(const struct job *job)
-{
-    const struct ofl_started *started = job->started;
-    unsigned char *after = job->after;
-    for (size_t i = 0; i < job->work->region_count; i++) {
-        const struct ofl_kernel_region *region = &job->work->regions[i];
-        if (region->written) {
-            enum ofl_reason reason = started->backend->copy_out(started->device, started->stream, after, region->bytes,
-                                                                region->device, region->bytes, region->bytes, 1);
-            if (reason != OFL_OK) {
-                return reason;
-            }
-            job->times->bytes_out += region->bytes;
-            after += aligned(region->bytes);
-        }
-    }
-    return started->backend->stream_wait(started->device, started->stream);
-}
-
-/* Writes the elements that differ. */
-static void commit_piece(unsigned char *to, const unsigned char *before, const unsigned char *after, size_t bytes,
-                         unsigned unit)
-{
-    if (memcmp(before, after, bytes) == 0) {
-        return;
-    }
-    if (unit == 8) {
-        for (size_t i = 0; i < bytes; i += 8) {
-            if (memcmp(before + i, after + i, 8) != 0) {
-                memcpy(to + i, after + i, 8);
-            }
-        }
-    } else if (unit == 4) {
-        for (size_t i = 0; i < bytes; i += 4) {
-            if (memcmp(before + i, after + i, 4) != 0) {
-                memcpy(to + i, after + i, 4);
-            }
-        }
-    } else {
-        for (size_t i = 0; i < bytes; i++) {
-            if (before[i] != after[i]) {
-                to[i] = after[i];
-            }
-        }
-    }
-}
-
-static void commit(const struct job *job)
-{
-    const unsigned char *before = job->before, *after = job->after;
-    for (size_t i = 0; i < job->work->region_count; i++) {
-        const struct ofl_kernel_region *region = &job->work->regions[i];
-        if (!region->written) {
-            continue;
-        }
-        for (size_t offset = 0; offset < region->bytes; offset += page) {
-            size_t bytes = region->bytes - offset < page ? region->bytes - offset : page;
-            commit_piece((unsigned char *)region->address + offset, before + offset, after + offset, bytes,
-                         region->unit);
-        }
-        before += aligned(region->bytes);
-        after += aligned(region->bytes);
-    }
-}
-
-static enum ofl_reason launch(const struct job *job, struct ofl_kernel *kernel)
+static enum ofl_reason launch(const struct job *job)
 {
     const struct ofl_started *started = job->started;
     const struct ofl_kernel_work *work = job->work;
-    struct ofl_launch shape = {
-        .blocks = {work->blocks, 1, 1}, .threads = {work->threads, 1, 1}, .arguments = work->arguments};
-    work->bind(work->context);
-    enum ofl_reason reason = started->backend->kernel_launch(started->device, started->stream, kernel, &shape);
+    enum ofl_reason reason = OFL_OK;
+    for (size_t i = 0; i < work->stage_count && reason == OFL_OK; i++) {
+        struct ofl_kernel *kernel;
+        struct ofl_launch shape = {.blocks = {work->stages[i].blocks, 1, 1},
+                                   .threads = {work->threads, 1, 1},
+                                   .arguments = work->stages[i].arguments};
+        reason = find_kernel(job, work->stages[i].name, &kernel);
+        if (reason == OFL_OK) {
+            reason = started->backend->kernel_launch(started->device, started->stream, kernel, &shape);
+        }
+    }
+    if (reason == OFL_OK && work->status_bytes > 0) {
+        reason = started->backend->copy_out(started->device, started->stream, work->status, work->status_bytes,
+                                            work->scratch, work->status_bytes, work->status_bytes, 1);
+    }
     return reason == OFL_OK ? started->backend->stream_wait(started->device, started->stream) : reason;
+}
+
+static enum ofl_reason compute(struct job *job)
+{
+    struct ofl_kernel_work *work = job->work;
+    double begin = ofl_clock();
+    enum ofl_reason reason = clear_status(job);
+    if (reason == OFL_OK) {
+        reason = ofl_kernel_copy_in(job->started, work, job->before, job->times);
+    }
+    double copied = ofl_clock();
+    if (reason == OFL_OK) {
+        work->bind(work->context);
+        reason = launch(job);
+    }
+    double computed = ofl_clock();
+    if (reason == OFL_OK && (work->accept == NULL || work->accept(work->context))) {
+        reason = ofl_kernel_copy_out(job->started, work, job->before, job->after, job->times);
+    }
+    job->times->copy_in = copied - begin;
+    job->times->compute = computed - copied;
+    job->times->copy_out = ofl_clock() - computed;
+    return reason;
 }
 
 static enum ofl_reason run(const struct ofl_started *started, void *argument)
 {
     struct job *job = argument;
-    struct ofl_kernel *kernel;
     job->started = started;
-    enum ofl_reason reason = find_kernel(job, &kernel);
+    job->work->loading = 0;
+    enum ofl_reason reason = load_kernels(job);
     if (reason == OFL_OK) {
         reason = make_room(job);
     }
-    double begin = ofl_clock();
     if (reason == OFL_OK) {
-        reason = copy_in(job);
+        reason = compute(job);
     }
-    double copied = ofl_clock();
-    if (reason == OFL_OK) {
-        reason = launch(job, kernel);
-    }
-    double computed = ofl_clock();
-    if (reason == OFL_OK) {
-        reason = copy_out(job);
-    }
-    if (reason == OFL_OK) {
-        commit(job);
-    } else if (reason != OFL_DEVICE_LOST) {
+    if (reason != OFL_OK && reason != OFL_DEVICE_LOST) {
         /* Nothing may still be using the memory when it is used again. */
         enum ofl_reason drained = started->backend->stream_wait(started->device, started->stream);
         reason = drained == OFL_DEVICE_LOST ? drained : reason;
     }
-    job->times->copy_in = copied - begin;
-    job->times->compute = computed - copied;
-    job->times->copy_out = ofl_clock() - computed;
     if (reason != OFL_DEVICE_LOST) {
         ofl_scratch_trim(&scratch, started);
     }
     return reason;
 }
 
-enum ofl_reason ofl_device_run_kernel(const struct ofl_kernel_work *work, struct ofl_device_times *times)
+enum ofl_reason ofl_device_run_kernel(struct ofl_kernel_work *work, struct ofl_device_times *times)
 {
     struct ofl_device_times unwanted;
     struct job job = {.work = work, .times = times != NULL ? times : &unwanted};

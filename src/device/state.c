@@ -9,6 +9,7 @@
  * OFL_DEVICE_LOST, OFL_FORKED and OFL_EXITING are final. */
 #include "device/descriptors.h"
 #include "device/internal.h"
+#include "device/launches.h"
 #include "device/loader.h"
 #include "device/stack.h"
 #include "base/reason.h"
@@ -41,9 +42,28 @@ static const char *_Atomic explanation = "";
 /* What `auto` means, see ofl_device_prefer. */
 static const char *_Atomic preferred = "cuda";
 
+static bool start_failed(int now)
+{
+    switch (now) {
+    case OFL_NO_BACKEND:
+    case OFL_BACKEND_ABI:
+    case OFL_NO_DRIVER:
+    case OFL_DRIVER_TOO_OLD:
+    case OFL_NO_DEVICE:
+    case OFL_LIBRARY_MISSING:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void ofl_device_prefer(const char *backend)
 {
-    atomic_store(&preferred, backend);
+    int now = atomic_load(&state);
+    bool other = strcmp(atomic_exchange(&preferred, backend), backend) != 0;
+    if (other && start_failed(now) && strcmp(ofl_settings()->device, "auto") == 0) {
+        atomic_compare_exchange_strong(&state, &now, OFL_NOT_STARTED);
+    }
 }
 
 void ofl_explain(const char *text)
@@ -344,6 +364,7 @@ void ofl_device_after_fork_in_parent(void)
 void ofl_device_after_fork_in_child(void)
 {
     int now = atomic_load(&state);
+    ofl_launches_after_fork_in_child();
     /* Locks may be held by threads that do not exist here. */
     start_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     start_done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;

@@ -17,6 +17,7 @@ enum { MAX_COMMAND_BYTES = 100000 };
 /* An input and what became of it. */
 struct job {
     const struct ofl_fc_item *input;
+    bool modules; /* it may define some */
     bool changed;
     bool launches;      /* it calls the run-time library */
     const char *path;   /* what the host compiler reads */
@@ -28,6 +29,8 @@ struct driver {
     struct ofl_arena *arena;
     struct job *jobs; /* one for each Fortran input, in order */
     size_t job_count;
+    struct ofl_translator translator;
+    bool learns; /* a file without loops is read for its modules */
 };
 
 /* ---- Building host commands ---- */
@@ -106,16 +109,10 @@ static const struct job *job_of(const struct driver *driver, const struct ofl_fc
     return NULL;
 }
 
-static bool is_flang(const struct driver *driver)
-{
-    const char *slash = strrchr(driver->command.host.items[0], '/');
-    return strstr(slash == NULL ? driver->command.host.items[0] : slash + 1, "flang") != NULL;
-}
-
 /* What the host compiler has to know about a translated file: it is not to be preprocessed, and names itself. */
 static void add_translated_options(struct ofl_words *words, const struct driver *driver)
 {
-    if (is_flang(driver)) {
+    if (ofl_fc_host_is_flang(&driver->command)) {
         ofl_words_add(words, "-nocpp");
     } else if (!driver->command.preprocessed) {
         ofl_words_add(words, "-fpreprocessed");
@@ -239,7 +236,8 @@ static int pass_on(const struct driver *driver)
     if (!add_library(driver, &words)) {
         return 1;
     }
-    return bytes > MAX_COMMAND_BYTES ? run_host(driver, &words) : ofl_exec(&words);
+    return bytes > MAX_COMMAND_BYTES || driver->translator.files.notes != NULL ? run_host(driver, &words)
+                                                                               : ofl_exec(&words);
 }
 
 /* ---- Translating ---- */
@@ -333,18 +331,54 @@ static bool save_translated(const struct driver *driver, struct job *job, const 
     return !driver->command.save || ofl_file_write(saved, translation->text, translation->length);
 }
 
-/* Translates the inputs that may hold parallel loops; the status of the command so far. */
-static int translate_all(struct driver *driver, const bool *wanted)
+/* gfortran finds the include files of its own, omp_lib.h among them, wherever it is installed. */
+static void add_host_includes(struct driver *driver)
 {
-    struct ofl_translator translator;
+    struct ofl_parse_options *parse = &driver->command.parse;
+    const char *folder = ofl_scratch_open();
+    struct ofl_words words = host_words(driver);
+    size_t length = 0;
+    if (!parse->openmp || folder == NULL || ofl_fc_host_is_flang(&driver->command)) {
+        return;
+    }
+    const char *log = ofl_arena_format(driver->arena, "%s/finclude", folder);
+    ofl_words_add(&words, "-print-file-name=finclude");
+    char *path = ofl_run_logged(&words, log) == 0 ? ofl_file_read(driver->arena, log, &length) : NULL;
+    if (path != NULL && path[0] == '/') {
+        const char **paths = ofl_arena_alloc(driver->arena, (parse->include_path_count + 1) * sizeof *paths);
+        for (size_t i = 0; i < parse->include_path_count; i++) {
+            paths[i] = parse->include_paths[i];
+        }
+        path[strcspn(path, "\n")] = '\0';
+        paths[parse->include_path_count++] = path;
+        parse->include_paths = paths;
+    }
+}
+
+/* Whether a file without loops is read for its modules' information files.  Without a device, not if that takes a run
+ * of the preprocessor. */
+static bool learns(const struct driver *driver, const struct job *job)
+{
+    return job->modules && (driver->command.device != OFL_FC_NO_DEVICE || !job->input->preprocess);
+}
+
+/* Translates the inputs that may hold parallel loops; the status of the command so far. */
+static int translate_all(struct driver *driver, const bool *wanted, bool any)
+{
+    struct ofl_translator *translator = &driver->translator;
     int status = 0;
-    ofl_translator_start(&translator, &driver->command, driver->arena);
+    if (any) {
+        add_host_includes(driver);
+    }
+    ofl_translator_start(translator, &driver->command, driver->arena);
     for (size_t i = 0; i < driver->job_count; i++) {
         struct job *job = &driver->jobs[i];
         const char *preprocessed = NULL;
         int step = 0;
-        bool learn = !wanted[i] && driver->command.device != OFL_FC_NO_DEVICE && i + 1 < driver->job_count;
-        if (!wanted[i] && (!learn || access(job->input->argument, R_OK) != 0)) {
+        bool behind = any && driver->command.device != OFL_FC_NO_DEVICE && i + 1 < driver->job_count;
+        bool learn = !wanted[i] && (behind || learns(driver, job));
+        if (!wanted[i] &&
+            (!learn || (job->input->name == job->input->argument && access(job->input->argument, R_OK) != 0))) {
             continue;
         }
         if (job->input->preprocess && (preprocessed = preprocess(driver, job, &step)) == NULL) {
@@ -352,10 +386,10 @@ static int translate_all(struct driver *driver, const bool *wanted)
             continue;
         }
         if (learn) {
-            ofl_translator_learn(&translator, job->input, preprocessed);
+            ofl_translator_learn(translator, job->input, preprocessed);
             continue;
         }
-        struct ofl_translation translation = ofl_translate(&translator, job->input, preprocessed);
+        struct ofl_translation translation = ofl_translate(translator, job->input, preprocessed);
         if (translation.result == OFL_TRANSLATE_FAILED ||
             (translation.result == OFL_TRANSLATE_CHANGED && !save_translated(driver, job, &translation))) {
             status = 1;
@@ -413,12 +447,20 @@ static int compile(struct driver *driver)
     return add_library(driver, &words) ? run_host(driver, &words) : 1;
 }
 
-/* Whether the file could hold a parallel loop; false in *readable for what can only be read once. */
+/* Whether the file could hold a parallel loop; false in *readable after an error, which has been printed. */
 static bool may_have_loops(struct ofl_scan *scan, const struct ofl_fc_item *input, bool *readable)
 {
     struct stat status;
-    if (strcmp(input->argument, "-") == 0 ||
-        (stat(input->argument, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))) {
+    if (strcmp(input->argument, "-") == 0) {
+        size_t length = 0;
+        const char *text = ofl_stdin_keep(scan->arena, &length);
+        *readable &= text != NULL;
+        return text != NULL && ofl_scan_text(scan, "", text, length);
+    }
+    if (stat(input->argument, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+        ofl_fc_error("%s can only be read once: give a file, or the text on standard input (-x f95 -), since parallel "
+                     "loops are looked for before it is compiled",
+                     input->argument);
         *readable = false;
         return false;
     }
@@ -448,10 +490,10 @@ static bool make_jobs(struct driver *driver, bool **wanted, bool *any)
         driver->jobs[driver->job_count] = (struct job){.input = item, .path = item->argument};
         scan.seen_count = 0;
         (*wanted)[driver->job_count] = may_have_loops(&scan, item, &readable) || (defined && item->preprocess);
+        struct job *job = &driver->jobs[driver->job_count];
+        job->modules = strcmp(item->argument, "-") != 0 && ofl_scan_modules(driver->arena, item->argument);
+        driver->learns |= learns(driver, job);
         *any |= (*wanted)[driver->job_count++];
-    }
-    if (!readable) {
-        ofl_fc_error("a source can only be read from a file: parallel loops are looked for before it is compiled");
     }
     return readable;
 }
@@ -481,13 +523,16 @@ int ofl_fortran_main(int argc, char **argv)
     if (!make_jobs(&driver, &wanted, &any)) {
         goto out;
     }
-    if (!any) {
+    if (!any && !driver.learns) {
         status = pass_on(&driver);
         goto out;
     }
-    status = translate_all(&driver, wanted);
+    status = translate_all(&driver, wanted, any);
     if (status == 0) {
         status = compile(&driver);
+    }
+    if (status == 0 && !ofl_module_files_write(&driver.translator.files)) {
+        status = 1;
     }
 out:
     ofl_scratch_close();

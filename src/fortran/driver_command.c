@@ -143,8 +143,7 @@ static bool set_device(struct ofl_fc_command *command, const char *value)
     } else if (strcmp(value, "cuda_cpu") == 0) {
         command->device = OFL_FC_CUDA_CPU;
     } else if (strcmp(value, "metal") == 0) {
-        ofl_fc_error("--gpu=metal is not yet implemented; use --gpu=cuda or --gpu=cuda_cpu");
-        return false;
+        command->device = OFL_FC_METAL;
     } else {
         ofl_fc_error("'%s' is not a device: --gpu=%s", value, our_options[OUR_GPU].argument);
         return false;
@@ -352,8 +351,20 @@ static void note_option(struct ofl_fc_command *command, const struct ofl_fc_item
     case OFL_FC_DEC:
         command->parse.dec = command->parse.d_lines_are_code = true;
         break;
-    case OFL_FC_DEFAULT_KINDS:
-        command->default_kinds = command->all.items[item->first];
+    case OFL_FC_CUT_LINES:
+        command->parse.cut_long_lines = true;
+        break;
+    case OFL_FC_DEFAULT_INTEGER:
+        command->default_integer = 8;
+        break;
+    case OFL_FC_DEFAULT_REAL:
+        command->default_real = (int)strtol(item->argument, NULL, 10);
+        break;
+    case OFL_FC_DEFAULT_DOUBLE:
+        command->double_8 = true;
+        break;
+    case OFL_FC_OTHER_KINDS:
+        command->other_kinds = command->all.items[item->first];
         break;
     case OFL_FC_OPENMP:
         command->parse.openmp = true;
@@ -377,6 +388,7 @@ static bool fortran_suffix(const char *path)
 
 static void classify_input(struct ofl_fc_item *item, const char *language)
 {
+    item->name = strcmp(item->argument, "-") == 0 ? "<stdin>" : item->argument;
     item->language = language == NULL || strcmp(language, "none") == 0 ? NULL : language;
     if (item->language == NULL) {
         item->fortran = fortran_suffix(item->argument);
@@ -443,6 +455,21 @@ static void read_host_words(struct ofl_fc_command *command)
     }
 }
 
+const char *ofl_fc_module_folder(const struct ofl_fc_command *command)
+{
+    const char *folder = NULL;
+    for (size_t i = 0; i < command->item_count; i++) {
+        folder = command->items[i].class == OFL_FC_MODULE_PATH ? command->items[i].argument : folder;
+    }
+    return folder;
+}
+
+bool ofl_fc_host_is_flang(const struct ofl_fc_command *command)
+{
+    const char *slash = strrchr(command->host.items[0], '/');
+    return strstr(slash == NULL ? command->host.items[0] : slash + 1, "flang") != NULL;
+}
+
 static void collect_include_paths(struct ofl_fc_command *command)
 {
     struct ofl_words paths = {.arena = command->arena};
@@ -462,6 +489,8 @@ bool ofl_fc_command_read(struct ofl_fc_command *command, struct ofl_arena *arena
         .all.arena = arena,
         .host.arena = arena,
         .mode = OFL_FC_LINK,
+        .default_integer = 4,
+        .default_real = 4,
         .parse = ofl_parse_defaults(OFL_FORM_FREE),
     };
     ofl_words_add(&command->host, "gfortran");
@@ -485,7 +514,11 @@ bool ofl_fc_command_read(struct ofl_fc_command *command, struct ofl_arena *arena
     if (command->omp_loops) {
         ofl_words_add(&command->all, "-fopenmp"); /* what stays on the CPU means what OpenMP says */
     }
+    if (ofl_fc_host_is_flang(command)) {
+        command->parse.free_line_length = 0; /* it knows no limit */
+    }
     read_host_words(command);
+    command->default_double = command->default_real > 4 && !command->double_8 ? 16 : 8;
     collect_include_paths(command);
     return true;
 }

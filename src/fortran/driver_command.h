@@ -54,7 +54,11 @@ enum ofl_fc_class {
     OFL_FC_BACKSLASH,
     OFL_FC_DEC,
     OFL_FC_OPENMP,
-    OFL_FC_DEFAULT_KINDS /* changes what `real` or `integer` mean */
+    OFL_FC_CUT_LINES,       /* gfortran cuts long lines off, instead of an error */
+    OFL_FC_DEFAULT_INTEGER, /* -fdefault-integer-8: also logical */
+    OFL_FC_DEFAULT_REAL,    /* -fdefault-real-N: also double precision, */
+    OFL_FC_DEFAULT_DOUBLE,  /* unless -fdefault-double-8 */
+    OFL_FC_OTHER_KINDS      /* changes what real(4) or integer(4) mean */
 };
 
 /* One option or input with its words (one or two). */
@@ -64,12 +68,13 @@ struct ofl_fc_item {
     const char *argument; /* of the option; an input's path */
     /* Inputs only. */
     bool fortran;
-    bool preprocess; /* the host compiler would preprocess it */
+    const char *name; /* of the text in messages: the path, or "<stdin>" */
+    bool preprocess;  /* the host compiler would preprocess it */
     enum ofl_form form;
     const char *language; /* of -x; NULL: by suffix */
 };
 
-enum ofl_fc_device { OFL_FC_NO_DEVICE, OFL_FC_CUDA, OFL_FC_CUDA_CPU };
+enum ofl_fc_device { OFL_FC_NO_DEVICE, OFL_FC_CUDA, OFL_FC_CUDA_CPU, OFL_FC_METAL };
 
 struct ofl_fc_command {
     struct ofl_arena *arena;
@@ -80,9 +85,11 @@ struct ofl_fc_command {
     const char *output;     /* of -o; NULL if not given */
     enum ofl_fc_class mode; /* OFL_FC_MODE_..., or OFL_FC_LINK */
     bool show_only, dependencies, preprocessed, save;
-    const char *default_kinds;      /* the option, NULL if there is none */
-    int cpp;                        /* -cpp 1, -nocpp -1, neither 0 */
-    struct ofl_parse_options parse; /* form is per input */
+    const char *other_kinds;                           /* an option of this class, NULL if there is none */
+    int default_integer, default_real, default_double; /* kinds */
+    bool double_8;                                     /* private */
+    int cpp;                                           /* -cpp 1, -nocpp -1, neither 0 */
+    struct ofl_parse_options parse;                    /* form is per input */
     size_t inputs, fortran_inputs;
 
     enum ofl_fc_device device;
@@ -92,6 +99,11 @@ struct ofl_fc_command {
 
 /* Reads the words behind `gpu-offload fc`.  False after an error, which it has printed. */
 bool ofl_fc_command_read(struct ofl_fc_command *command, struct ofl_arena *arena, int argc, char **argv);
+
+/* Where .mod files are written: the argument of the last -J; NULL without. */
+const char *ofl_fc_module_folder(const struct ofl_fc_command *command);
+
+bool ofl_fc_host_is_flang(const struct ofl_fc_command *command);
 
 /* The driver's own options, on standard output. */
 void ofl_fc_print_help(void);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,9 @@
 /* Written by the main thread with the signals below blocked; read by the handler. */
 static char scratch[PATH_MAX];
 static volatile sig_atomic_t child; /* a pid; 0 while none runs */
+/* What standard input held, once it is kept. */
+static const char *input_text;
+static size_t input_length;
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
@@ -133,6 +137,54 @@ char *ofl_file_read(struct ofl_arena *arena, const char *path, size_t *length)
     return text;
 }
 
+/* Copies standard input to a file without a name that takes its place. */
+static bool replace_stdin(void)
+{
+    static char piece[65536];
+    int file = memfd_create("gpu-offload fc: standard input", MFD_CLOEXEC);
+    ssize_t got = -1;
+    while (file >= 0 && (got = read(STDIN_FILENO, piece, sizeof piece)) != 0) {
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0 || write(file, piece, (size_t)got) != got) {
+            got = -1;
+            break;
+        }
+        input_length += (size_t)got;
+    }
+    bool replaced = got == 0 && dup2(file, STDIN_FILENO) == STDIN_FILENO;
+    if (file >= 0) {
+        close(file);
+    }
+    return replaced;
+}
+
+const char *ofl_stdin_keep(struct ofl_arena *arena, size_t *length)
+{
+    if (input_text == NULL) {
+        char *text = NULL;
+        if (replace_stdin()) {
+            text = ofl_arena_alloc(arena, input_length + 1);
+            text[input_length] = '\0';
+        }
+        if (text == NULL || pread(STDIN_FILENO, text, input_length, 0) != (ssize_t)input_length) {
+            ofl_fc_error("cannot read standard input: %s", strerror(errno));
+            return NULL;
+        }
+        input_text = text;
+    }
+    *length = input_length;
+    return input_text;
+}
+
+static void rewind_stdin(void)
+{
+    if (input_text != NULL) {
+        lseek(STDIN_FILENO, 0, SEEK_SET);
+    }
+}
+
 static void not_started(const char *program)
 {
     if (errno == ENOENT) {
@@ -147,6 +199,7 @@ static void not_started(const char *program)
 int ofl_exec(const struct ofl_words *words)
 {
     block_signals(SIG_UNBLOCK);
+    rewind_stdin();
     execvp(words->items[0], words->items);
     not_started(words->items[0]);
     return 1;
@@ -196,6 +249,7 @@ static int run(const struct ofl_words *words, const char *output)
         return 1;
     }
     fflush(NULL);
+    rewind_stdin();
     pid_t pid = fork();
     if (pid < 0) {
         ofl_fc_error("cannot start '%s': %s", words->items[0], strerror(errno));

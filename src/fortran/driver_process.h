@@ -18,6 +18,10 @@ bool ofl_file_write(const char *path, const char *text, size_t length);
 /* Reads a whole file into the arena; NULL if that fails (errno says why). */
 char *ofl_file_read(struct ofl_arena *arena, const char *path, size_t *length);
 
+/* Reads standard input to its end and keeps it: each program that is started from now on finds it again from its
+ * beginning.  NULL after an error, which has been printed.  At a later call the same text. */
+const char *ofl_stdin_keep(struct ofl_arena *arena, size_t *length);
+
 /* Replaces this process; returns 1 after an error, which has been printed. */
 int ofl_exec(const struct ofl_words *words);
 

@@ -187,3 +187,23 @@ bool ofl_scan_text(struct ofl_scan *scan, const char *path, const char *text, si
 {
     return scan_text(scan, path, text, length, 0);
 }
+
+/* A statement that begins with `module` or `submodule`; in fixed form blanks may be anywhere, so letters decide. */
+bool ofl_scan_modules(struct ofl_arena *arena, const char *path)
+{
+    size_t length;
+    const char *text = ofl_file_read(arena, path, &length), *end = text != NULL ? text + length : NULL;
+    for (const char *line = text; line < end;) {
+        const char *at = line, *next = memchr(line, '\n', (size_t)(end - line));
+        next = next == NULL ? end : next;
+        while (at < next && (*at == ' ' || *at == '\t' || *at == ';' || (*at >= '0' && *at <= '9'))) {
+            at++;
+        }
+        if ((next - at >= 6 && strncasecmp(at, "module", 6) == 0) ||
+            (next - at >= 9 && strncasecmp(at, "submodule", 9) == 0)) {
+            return true;
+        }
+        line = next + 1;
+    }
+    return false;
+}

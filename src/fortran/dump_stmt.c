@@ -496,6 +496,13 @@ static void dump_units(const struct ofl_unit *units, int depth, FILE *stream)
     }
 }
 
+void ofl_dump_unit(const struct ofl_unit *unit, FILE *stream)
+{
+    struct ofl_unit alone = *unit;
+    alone.next = NULL;
+    dump_units(&alone, 0, stream);
+}
+
 void ofl_dump_file(const struct ofl_file *file, FILE *stream)
 {
     dump_units(file->units, 0, stream);

@@ -5,7 +5,7 @@
  *
  * The source comes out of the generator, so an error in it is a fault of ours, and is reported as one at the loop. */
 #include "fortran/driver_process.h"
-#include "fortran/kernel.h"
+#include "fortran/launch.h"
 #include "fortran/locate.h"
 
 #include <dlfcn.h>

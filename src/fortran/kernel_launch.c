@@ -1,275 +1,362 @@
-/* The host's side of a kernel: a call in the loop's place, and what it calls.
+/* The call in a loop's place.
  *
- * In the loop's place stands a block with the interface of a pure subroutine and its call: the limits, the arrays with
- * their lower bounds, the scalars.  Through the interface the host compiler knows what the loop reads and writes.  The
- * subroutine itself, behind the last program unit, hands each argument to the run-time library (see
- * <gpu-offload/loops.h>); arrays go through both calls as descriptors, without copies.
+ *     do concurrent (i = f(1):n, j = 1:m)          block
+ *        a(i, j) = b*c(i)                            integer, parameter :: ofl_k1 = kind(i), ...
+ *     end do                                         integer(ofl_k1) :: ofl_i1; integer(8) :: ofl_f1, ofl_l1, ofl_t1
+ *                                                    ... the interface of the launcher
+ *                                                    ofl_i1 = f(1); ofl_f1 = ofl_i1; ...
+ *                                                    if (there are iterations) then
+ *                                                      if (.not. allocated(a)) call ofl_loops_missing(...)
+ *                                                      call ofl_launch_1_HASH(ofl_f1, ..., a, lbound(a, kind=8), ...)
+ *                                                    end if
+ *                                                  end block
  *
- * The image is a constant of a third subroutine, which also starts the run, in pieces of at most PIECE words, since
- * compilers limit the length of a statement. */
-#include "fortran/kernel.h"
+ * The limits are evaluated once, in the kind of their index, in the order of the header, before anything else.  Through
+ * the interface the host compiler knows what the loop reads and writes.  What may be missing (not allocated) must
+ * not be passed, since its descriptor is undefined: there is a call for each case, with the missing arguments left
+ * out.
+ *
+ * Inserted statements use intrinsic functions: a file that gives their names another meaning around the loop is
+ * refused. */
+#include "fortran/launch.h"
 
-#include <gpu-offload/loops.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 100 };
+/* An argument that may be left out doubles the number of calls. */
+enum { most_missing = 4 };
 
-#define USE_KINDS "use, intrinsic :: iso_c_binding, only: c_int64_t, c_char"
+struct place {
+    struct ofl_rewriter *rewriter;
+    const struct ofl_kernel *kernel;
+    struct ofl_scope *scope;
+    const char *suffix, *p;
+    struct ofl_lines *lines;
+};
 
-/* A Fortran constant whose value ends with a NUL. */
-static const char *text_constant(const char *text, struct ofl_arena *arena)
+/* An intrinsic function that is used must mean itself. */
+static void require_intrinsic(struct place *place, const char *name)
 {
-    struct ofl_text out = {.arena = arena};
-    ofl_text_print(&out, "'");
-    for (; *text != '\0'; text++) {
-        ofl_text_add(&out, text, 1);
-        if (*text == '\'') {
-            ofl_text_add(&out, text, 1);
-        }
-    }
-    ofl_text_print(&out, "'//achar(0)");
-    return out.bytes;
-}
-
-static const char *place_text(const struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel)
-{
-    struct ofl_place place = ofl_place_of(rewriter->sources, kernel->stmt->span.begin);
-    return ofl_arena_format(rewriter->arena, "%s:%u", place.file, place.line);
-}
-
-static const char *fortran_type(const struct ofl_kernel_variable *variable, struct ofl_arena *arena)
-{
-    return ofl_arena_format(arena, "%s(%d)", variable->type == OFL_TYPE_REAL ? "real" : "integer", variable->kind);
-}
-
-/* The subroutine's first statement.  Arguments have names of their own: a1, b1 (bounds of a1), s1. */
-static void add_head(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix)
-{
-    struct ofl_text head = {.arena = lines->arena};
-    unsigned number = 0;
-    ofl_text_print(&head, "pure subroutine ofl_launch_%u_%s(first, last, step", kernel->number, suffix);
-    for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
-        number++;
-        ofl_text_print(&head, ", a%u, b%u", number, number);
-    }
-    number = 0;
-    for (const struct ofl_kernel_variable *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
-        ofl_text_print(&head, ", s%u", ++number);
-    }
-    ofl_line_add(lines, "%s)", head.bytes);
-}
-
-static void add_arguments(struct ofl_lines *lines, const struct ofl_kernel *kernel)
-{
-    unsigned number = 0;
-    ofl_line_add(lines, "integer(8), intent(in) :: first, last, step");
-    for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
-        number++;
-        ofl_line_add(lines, "type(*), target, intent(%s) :: a%u(..)", array->written ? "inout" : "in", number);
-        ofl_line_add(lines, "integer(8), intent(in) :: b%u(%u)", number, array->symbol->rank);
-    }
-    number = 0;
-    for (const struct ofl_kernel_variable *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
-        ofl_line_add(lines, "%s, intent(in) :: s%u", fortran_type(scalar, lines->arena), ++number);
+    const struct ofl_name *interned = ofl_name_of(place->rewriter->arena, name, strlen(name));
+    const struct ofl_symbol *symbol = ofl_scope_find(place->scope, interned);
+    if (symbol != NULL && !OFL_HAS(symbol, INTRINSIC)) {
+        ofl_diag_unsupported(place->rewriter->diagnostics, place->kernel->stmt->span,
+                             "a parallel loop where '%s' is not the intrinsic function", name);
     }
 }
 
-/* ---- In the loop's place ---- */
-
-static void add_call(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix, const char *p)
+static bool is_missing_test(const struct ofl_kernel_object *object)
 {
-    struct ofl_text call = {.arena = lines->arena};
-    ofl_text_print(&call, "call ofl_launch_%u_%s(%sfirst, %slast, %sstep", kernel->number, suffix, p, p, p);
-    for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
-        ofl_text_print(&call, ", %s, lbound(%s, kind=8)", array->name->text, array->name->text);
-    }
-    for (const struct ofl_kernel_variable *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
-        ofl_text_print(&call, ", %s", scalar->name->text);
-    }
-    ofl_line_add(lines, "%s)", call.bytes);
+    return object->may_be_missing && (OFL_HAS(object->symbol, POINTER) || OFL_HAS(object->symbol, ALLOCATABLE));
 }
 
-/* The descriptor of an array that is not allocated is undefined and cannot be passed. */
-static void add_presence_tests(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *where)
+/* "allocated" or "associated", or NULL if the object is always there. */
+static const char *presence_function(const struct ofl_kernel_object *object)
 {
-    for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
-        bool pointer = OFL_HAS(array->symbol, POINTER);
-        if (pointer || OFL_HAS(array->symbol, ALLOCATABLE)) {
-            ofl_line_add(lines, "if (.not. %s(%s)) call ofl_loops_missing(%s, %s)",
-                         pointer ? "associated" : "allocated", array->name->text, where,
-                         text_constant(array->name->text, lines->arena));
-        }
-    }
+    return OFL_HAS(object->symbol, POINTER) ? "associated" : OFL_HAS(object->symbol, ALLOCATABLE) ? "allocated" : NULL;
 }
 
-static void replace_loop(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix)
+/* ---- Limits ---- */
+
+static void add_index_declarations(struct place *place, const struct ofl_kernel_index *item, unsigned number)
 {
-    const struct ofl_stmt *stmt = kernel->stmt;
-    const struct ofl_index *index = stmt->as.loop.indices;
-    const char *p = rewriter->prefix;
-    struct ofl_lines lines = {.arena = rewriter->arena, .at = stmt->span.begin};
-    if (stmt->label.value != 0) {
-        ofl_line_add(&lines, "%u continue", stmt->label.value);
-    }
-    ofl_line_add(&lines, "block");
-    if (stmt->as.loop.index_type == NULL) { /* so, the program's variable does not look unused */
-        ofl_line_add(&lines, "integer, parameter :: %sk = kind(%s)", p, index->ident.name->text);
-        ofl_line_add(&lines, "integer(%sk) :: %slimit", p, p);
+    const char *p = place->p;
+    if (place->kernel->stmt->as.loop.index_type == NULL) { /* so, the program's variable does not look unused */
+        require_intrinsic(place, "kind");
+        ofl_line_add(place->lines, "integer, parameter :: %sk%u = kind(%s)", p, number, item->index->ident.name->text);
+        ofl_line_add(place->lines, "integer(%sk%u) :: %si%u", p, number, p, number);
     } else {
-        ofl_line_add(&lines, "integer(%d) :: %slimit", kernel->index_kind, p);
+        ofl_line_add(place->lines, "integer(%d) :: %si%u", item->kind, p, number);
     }
-    ofl_line_add(&lines, "integer(8) :: %sfirst, %slast, %sstep", p, p, p);
-    ofl_line_add(&lines, "interface");
-    add_head(&lines, kernel, suffix);
-    add_arguments(&lines, kernel);
-    ofl_line_add(&lines, "end subroutine");
-    ofl_line_add(&lines, "pure subroutine ofl_loops_missing(where, name) bind(c)");
-    ofl_line_add(&lines, USE_KINDS);
-    ofl_line_add(&lines, "character(kind=c_char), intent(in) :: where(*), name(*)");
-    ofl_line_add(&lines, "end subroutine");
-    ofl_line_add(&lines, "end interface");
-    ofl_line_add(&lines, "%slimit = %s", p, ofl_rewrite_flat(rewriter, index->lower->span));
-    ofl_line_add(&lines, "%sfirst = %slimit", p, p);
-    ofl_line_add(&lines, "%slimit = %s", p, ofl_rewrite_flat(rewriter, index->upper->span));
-    ofl_line_add(&lines, "%slast = %slimit", p, p);
-    ofl_line_add(&lines, "%slimit = %s", p, index->step == NULL ? "1" : ofl_rewrite_flat(rewriter, index->step->span));
-    ofl_line_add(&lines, "%sstep = %slimit", p, p);
-    ofl_line_add(&lines, "if ((%slast - %sfirst + %sstep)/%sstep > 0) then", p, p, p, p);
-    add_presence_tests(&lines, kernel, text_constant(place_text(rewriter, kernel), rewriter->arena));
-    add_call(&lines, kernel, suffix, p);
-    ofl_line_add(&lines, "end if");
-    ofl_line_add(&lines, "end block");
-    if (stmt->end_label.value != 0) {
-        ofl_line_add(&lines, "%u continue", stmt->end_label.value);
-    }
-    ofl_rewrite_edit(rewriter, ofl_stmt_begin(stmt), stmt->whole.end, &lines);
+    ofl_line_add(place->lines, "integer(8) :: %sf%u, %sl%u, %st%u", p, number, p, number, p, number);
 }
 
-/* ---- Behind the file ---- */
-
-static void add_library_interface(struct ofl_lines *lines)
+static void add_limit(struct place *place, const struct ofl_expr *expr, char what, unsigned number)
 {
-    static const char *const text[] = {
-        "interface",
-        "pure subroutine ofl_loops_begin(loop, version, where, kernel, device) bind(c)",
-        USE_KINDS,
-        "integer(c_int64_t), intent(inout) :: loop",
-        "integer(c_int64_t), intent(in) :: version, device",
-        "character(kind=c_char), intent(in) :: where(*), kernel(*)",
-        "end subroutine",
-        "pure subroutine ofl_loops_array_read(loop, array, lower, bytes, name) bind(c)",
-        USE_KINDS,
-        "integer(c_int64_t), intent(inout) :: loop",
-        "type(*), target, intent(in) :: array(..)",
-        "integer(c_int64_t), intent(in) :: lower(*), bytes",
-        "character(kind=c_char), intent(in) :: name(*)",
-        "end subroutine",
-        "pure subroutine ofl_loops_array_write(loop, array, lower, bytes, name) bind(c)",
-        USE_KINDS,
-        "integer(c_int64_t), intent(inout) :: loop",
-        "type(*), target, intent(inout) :: array(..)",
-        "integer(c_int64_t), intent(in) :: lower(*), bytes",
-        "character(kind=c_char), intent(in) :: name(*)",
-        "end subroutine",
-        "pure subroutine ofl_loops_scalar(loop, value, bytes) bind(c)",
-        USE_KINDS,
-        "integer(c_int64_t), intent(inout) :: loop",
-        "type(*), target, intent(in) :: value",
-        "integer(c_int64_t), intent(in) :: bytes",
-        "end subroutine",
-    };
-    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
-        ofl_line_add(lines, "%s", text[i]);
+    const char *p = place->p;
+    if (expr == NULL) {
+        ofl_line_add(place->lines, "%s%c%u = 1", p, what, number);
+        return;
+    }
+    ofl_line_add(place->lines, "%si%u = %s", p, number, ofl_rewrite_flat(place->rewriter, expr->span));
+    ofl_line_add(place->lines, "%s%c%u = %si%u", p, what, number, p, number);
+}
+
+static void add_limits(struct place *place)
+{
+    const struct ofl_kernel *kernel = place->kernel;
+    for (unsigned i = 0; i < kernel->index_count; i++) {
+        const struct ofl_index *index = kernel->indices[i].index;
+        place->lines->at = index->span.begin;
+        add_limit(place, index->lower, 'f', i + 1);
+        add_limit(place, index->upper, 'l', i + 1);
+        add_limit(place, index->step, 't', i + 1);
+    }
+    place->lines->at = kernel->stmt->span.begin;
+}
+
+/* A step of zero is left to the library, which says so. */
+static const char *iterations_test(struct place *place)
+{
+    struct ofl_text text = {.arena = place->rewriter->arena};
+    const char *p = place->p;
+    for (unsigned i = 1; i <= place->kernel->index_count; i++) {
+        ofl_text_print(&text, "%s(%st%u > 0 .and. %sf%u > %sl%u .or. %st%u < 0 .and. %sf%u < %sl%u)",
+                       i == 1 ? "" : " .or. ", p, i, p, i, p, i, p, i, p, i, p, i);
+    }
+    return text.bytes;
+}
+
+/* ---- Objects ---- */
+
+/* What the launcher gets for an object: its name, a component of its elements, or a section of known size. */
+static const char *actual(const struct place *place, const struct ofl_kernel_object *object)
+{
+    struct ofl_arena *arena = place->rewriter->arena;
+    struct ofl_text text = {.arena = arena};
+    ofl_text_print(&text, "%s", object->host);
+    bool certain;
+    if (ofl_is_assumed_size(object)) {
+        for (unsigned dimension = 1; dimension < object->rank; dimension++) {
+            ofl_text_print(&text, "%s:", dimension == 1 ? "(" : ", ");
+        }
+        const char *upper = ofl_kernel_last_upper(place->rewriter, place->kernel, object, &certain);
+        ofl_text_print(&text, "%s:%s)", object->rank == 1 ? "(" : ", ", upper == NULL ? "" : upper);
+    }
+    if (object->leaf != NULL) {
+        ofl_text_print(&text, "%%%s", object->leaf);
+    }
+    return text.bytes;
+}
+
+static void add_object_declarations(struct place *place)
+{
+    unsigned number = 0;
+    for (const struct ofl_kernel_object *object = place->kernel->objects; object != NULL; object = object->next) {
+        number++;
+        if (object->host == NULL) {
+            continue;
+        }
+        if (object->rank > 0) {
+            ofl_line_add(place->lines, "integer(8) :: %sb%u(%u)", place->p, number, object->rank);
+        }
+        if (object->element_bytes == 0) {
+            ofl_line_add(place->lines, "integer(8) :: %se%u", place->p, number);
+        }
+        if (is_missing_test(object)) {
+            ofl_line_add(place->lines, "logical :: %sm%u", place->p, number);
+        }
+    }
+    number = 0;
+    for (const struct ofl_kernel_reduction *item = place->kernel->reductions; item != NULL; item = item->next) {
+        number++;
+        if (item->elements != NULL) {
+            ofl_line_add(place->lines, "integer(8) :: %sn%u", place->p, number);
+        }
     }
 }
 
-static void add_image_interface(struct ofl_lines *lines, const char *suffix)
+/* Whether it is there, or a stop; and if so, its bounds and the length of its elements. */
+static void add_object_tests(struct place *place, const struct ofl_kernel_object *object, unsigned number)
 {
-    ofl_line_add(lines, "pure subroutine ofl_run_%s(loop, first, step, trips)", suffix);
-    ofl_line_add(lines, "integer(8), intent(inout) :: loop");
-    ofl_line_add(lines, "integer(8), intent(in) :: first, step, trips");
+    struct ofl_lines *lines = place->lines;
+    const char *function = presence_function(object), *p = place->p;
+    unsigned open = 0;
+    if (object->host == NULL) {
+        return;
+    }
+    if (is_missing_test(object)) {
+        ofl_line_add(lines, "%sm%u = .false.", p, number);
+    }
+    if (object->optional) {
+        require_intrinsic(place, "present");
+        ofl_line_add(lines, "if (present(%s)) then", object->host);
+        open++;
+    }
+    if (function != NULL) {
+        require_intrinsic(place, function);
+    }
+    if (is_missing_test(object)) {
+        ofl_line_add(lines, "%sm%u = %s(%s)", p, number, function, object->host);
+        ofl_line_add(lines, "if (%sm%u) then", p, number);
+        open++;
+    } else if (function != NULL) {
+        ofl_line_add(lines, "if (.not. %s(%s)) call ofl_loops_missing(%s, %s)", function, object->host,
+                     ofl_launch_text(ofl_launch_place(place->rewriter, place->kernel), lines->arena),
+                     ofl_launch_text(object->host, lines->arena));
+    }
+    if (object->rank > 0) {
+        require_intrinsic(place, "lbound");
+        ofl_line_add(lines, "%sb%u = lbound(%s, kind=8)", p, number, object->host);
+    }
+    if (object->element_bytes == 0) {
+        require_intrinsic(place, "len");
+        ofl_line_add(lines, "%se%u = len(%s, kind=8)", p, number, object->host);
+    }
+    while (open-- > 0) {
+        ofl_line_add(lines, "end if");
+    }
+}
+
+/* ---- The call ---- */
+
+/* `missing`: bit k is set if the kth of the objects that may be missing is to be left out. */
+static void add_call(struct place *place, unsigned missing)
+{
+    const struct ofl_kernel *kernel = place->kernel;
+    struct ofl_text call = {.arena = place->rewriter->arena};
+    const char *p = place->p;
+    unsigned number = 0, test = 0;
+    ofl_text_print(&call, "call ofl_launch_%u_%s(", kernel->number, place->suffix);
+    for (unsigned i = 1; i <= kernel->index_count; i++) {
+        ofl_text_print(&call, "%sf%u=%sf%u, l%u=%sl%u, t%u=%st%u", i == 1 ? "" : ", ", i, p, i, i, p, i, i, p, i);
+    }
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        number++;
+        if (object->host == NULL) {
+            continue;
+        }
+        bool left_out = is_missing_test(object) && (missing >> test++ & 1) != 0;
+        if (!left_out) {
+            ofl_text_print(&call, ", a%u=%s", number, actual(place, object));
+        }
+        if (object->rank > 0) {
+            ofl_text_print(&call, ", b%u=%sb%u", number, p, number);
+        }
+        if (object->element_bytes == 0) {
+            ofl_text_print(&call, ", e%u=%se%u", number, p, number);
+        }
+    }
+    number = 0;
+    for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
+        number++;
+        if (scalar->host != NULL) {
+            ofl_text_print(&call, ", s%u=%s", number, scalar->host);
+        }
+    }
+    number = 0;
+    for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
+        number++;
+        if (item->elements != NULL) {
+            ofl_text_print(&call, ", n%u=%sn%u", number, p, number);
+        }
+    }
+    ofl_line_add(place->lines, "%s)", call.bytes);
+}
+
+/* One call for each combination of what is missing. */
+static void add_calls(struct place *place)
+{
+    const struct ofl_kernel *kernel = place->kernel;
+    unsigned tests = 0;
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        tests += is_missing_test(object);
+    }
+    if (tests > most_missing) {
+        ofl_diag_unsupported(place->rewriter->diagnostics, kernel->stmt->span,
+                             "a loop on the device with more than %d arrays that may not be allocated", most_missing);
+        return;
+    }
+    for (unsigned missing = 0; missing < 1u << tests; missing++) {
+        struct ofl_text test = {.arena = place->rewriter->arena};
+        unsigned number = 0, bit = 0;
+        for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+            number++;
+            if (is_missing_test(object)) {
+                bool left_out = (missing >> bit & 1) != 0;
+                ofl_text_print(&test, "%s%s%sm%u", bit++ == 0 ? "" : " .and. ", left_out ? ".not. " : "", place->p,
+                               number);
+            }
+        }
+        if (tests > 0) {
+            ofl_line_add(place->lines, "%sif (%s) then", missing == 0 ? "" : "else ", test.bytes);
+        }
+        add_call(place, missing);
+    }
+    if (tests > 0) {
+        ofl_line_add(place->lines, "end if");
+    }
+}
+
+static void add_declarations(struct place *place)
+{
+    struct ofl_lines *lines = place->lines;
+    for (unsigned i = 0; i < place->kernel->index_count; i++) {
+        add_index_declarations(place, &place->kernel->indices[i], i + 1);
+    }
+    add_object_declarations(place);
+    ofl_line_add(lines, "interface");
+    ofl_launcher_head(lines, place->kernel, place->suffix);
+    ofl_line_add(lines, "end subroutine");
+    ofl_line_add(lines, "pure subroutine ofl_loops_missing(where, name) bind(c)");
+    ofl_line_add(lines, "use, intrinsic :: iso_c_binding, only: c_char");
+    ofl_line_add(lines, "character(kind=c_char), intent(in) :: where(*), name(*)");
     ofl_line_add(lines, "end subroutine");
     ofl_line_add(lines, "end interface");
 }
 
-static void append_launcher(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix,
-                            bool cuda)
+static void add_launch(struct place *place)
 {
-    struct ofl_lines *lines = &rewriter->appended;
-    struct ofl_arena *arena = rewriter->arena;
-    const char *where = place_text(rewriter, kernel);
+    const struct ofl_kernel *kernel = place->kernel;
     unsigned number = 0;
-    lines->at = kernel->stmt->span.begin;
-    add_head(lines, kernel, suffix);
-    ofl_line_add(lines, "implicit none");
-    add_arguments(lines, kernel);
-    add_library_interface(lines);
-    add_image_interface(lines, suffix);
-    ofl_line_add(lines, "integer(8) :: loop, trips");
-    ofl_line_add(lines, "trips = (last - first + step)/step");
-    ofl_line_add(lines, "call ofl_loops_begin(loop, %d_8, %s, %s, %d_8)", OFL_LOOPS_ABI, text_constant(where, arena),
-                 text_constant(kernel->name, arena), cuda ? OFL_LOOPS_CUDA : OFL_LOOPS_CUDA_CPU);
-    for (const struct ofl_kernel_variable *array = kernel->arrays; array != NULL; array = array->next) {
-        number++;
-        ofl_line_add(lines, "call ofl_loops_array_%s(loop, a%u, b%u, %d_8, %s)", array->written ? "write" : "read",
-                     number, number, array->kind, text_constant(array->name->text, arena));
+    ofl_line_add(place->lines, "block");
+    add_declarations(place);
+    add_limits(place);
+    ofl_line_add(place->lines, "if (.not. (%s)) then", iterations_test(place));
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        add_object_tests(place, object, ++number);
     }
     number = 0;
-    for (const struct ofl_kernel_variable *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
-        ofl_line_add(lines, "call ofl_loops_scalar(loop, s%u, %d_8)", ++number, scalar->kind);
+    for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
+        number++;
+        if (item->elements != NULL) {
+            ofl_line_add(place->lines, "%sn%u = %s", place->p, number, item->elements);
+        }
     }
-    ofl_line_add(lines, "call ofl_run_%s(loop, first, step, trips)", suffix);
-    ofl_line_add(lines, "end subroutine");
+    add_calls(place);
+    ofl_line_add(place->lines, "end if");
+    ofl_line_add(place->lines, "end block");
+}
+
+/* CUDA has room for so many bytes of parameters (since version 12.1; 4096 before, which its compiler tells). */
+enum { most_parameter_bytes = 32764 };
+
+/* False after an error. */
+static bool check_parameters(struct place *place)
+{
+    const struct ofl_kernel *kernel = place->kernel;
+    size_t words = 8 + 3 * (size_t)kernel->index_count;
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        words += 1 + (object->bounds ? 3 : 1) * (size_t)object->rank;
+    }
+    for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
+        words += 2;
+    }
+    for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
+        words++;
+    }
+    if (8 * words > most_parameter_bytes) {
+        ofl_diag_unsupported(place->rewriter->diagnostics, kernel->stmt->span,
+                             "a loop on the device with so many arrays and variables");
+    }
+    return 8 * words <= most_parameter_bytes;
 }
 
 void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix, bool cuda)
 {
-    replace_loop(rewriter, kernel, suffix);
-    append_launcher(rewriter, kernel, suffix, cuda);
-}
-
-static void add_words(struct ofl_lines *lines, const unsigned char *image, size_t bytes, size_t piece)
-{
-    struct ofl_text text = {.arena = lines->arena};
-    size_t count = 0;
-    for (size_t offset = piece * PIECE * 8; offset < bytes && count < PIECE; offset += 8, count++) {
-        int64_t word = 0;
-        memcpy(&word, image + offset, bytes - offset < 8 ? bytes - offset : 8);
-        if (word == INT64_MIN) {
-            ofl_text_print(&text, "%s-9223372036854775807_8-1_8", count == 0 ? "" : ",");
-        } else {
-            ofl_text_print(&text, "%s%" PRId64 "_8", count == 0 ? "" : ",", word);
-        }
+    const struct ofl_stmt *stmt = kernel->stmt;
+    struct ofl_lines lines = {.arena = rewriter->arena, .at = stmt->span.begin};
+    struct place place = {rewriter, kernel, ofl_scope_of(stmt, kernel->unit), suffix, rewriter->prefix, &lines};
+    if (!check_parameters(&place)) {
+        return;
     }
-    ofl_line_add(lines, "integer(8), parameter :: w%zu(%zu) = [%s]", piece, count, text.bytes);
-}
-
-void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, const void *image, size_t bytes)
-{
-    struct ofl_lines *lines = &rewriter->appended;
-    size_t words = (bytes + 7) / 8, pieces = (words + PIECE - 1) / PIECE;
-    struct ofl_text names = {.arena = lines->arena};
-    lines->at = 0; /* no line of the user's */
-    ofl_line_add(lines, "pure subroutine ofl_run_%s(loop, first, step, trips)", suffix);
-    ofl_line_add(lines, "implicit none");
-    ofl_line_add(lines, "integer(8), intent(inout) :: loop");
-    ofl_line_add(lines, "integer(8), intent(in) :: first, step, trips");
-    ofl_line_add(lines, "interface");
-    ofl_line_add(lines, "pure subroutine ofl_loops_run(loop, first, step, trips, image, bytes, identity) bind(c)");
-    ofl_line_add(lines, USE_KINDS);
-    ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: loop");
-    ofl_line_add(lines, "integer(c_int64_t), intent(in) :: first, step, trips, image(*), bytes, identity");
-    ofl_line_add(lines, "end subroutine");
-    ofl_line_add(lines, "end interface");
-    for (size_t piece = 0; piece < pieces; piece++) {
-        add_words(lines, image, bytes, piece);
-        ofl_text_print(&names, "%sw%zu", piece == 0 ? "" : ",", piece);
+    if (stmt->label.value != 0) {
+        ofl_line_add(&lines, "%u continue", stmt->label.value);
     }
-    ofl_line_add(lines, "integer(8), parameter :: image(%zu) = [%s]", words, names.bytes);
-    /* A positive number of 63 bits out of the name's 64. */
-    ofl_line_add(lines, "call ofl_loops_run(loop, first, step, trips, image, %zu_8, %" PRIu64 "_8)", bytes,
-                 (uint64_t)strtoull(suffix, NULL, 16) >> 1);
-    ofl_line_add(lines, "end subroutine");
+    add_launch(&place);
+    if (stmt->end_label.value != 0) {
+        ofl_line_add(&lines, "%u continue", stmt->end_label.value);
+    }
+    ofl_rewrite_edit(rewriter, ofl_stmt_begin(stmt), stmt->whole.end, &lines);
+    ofl_hidden_append(rewriter, kernel, suffix);
+    ofl_launcher_append(rewriter, kernel, suffix, cuda);
 }

@@ -133,3 +133,10 @@ void ofl_stmt_names(const struct ofl_stmt *stmt, void (*visit)(const struct ofl_
         break;
     }
 }
+
+void ofl_expr_names(const struct ofl_expr *expr, void (*visit)(const struct ofl_expr *name, void *context),
+                    void *context)
+{
+    const struct walk walk = {visit, context};
+    walk_expr(&walk, expr);
+}

@@ -92,6 +92,11 @@ ofl_pos ofl_stmt_begin(const struct ofl_stmt *stmt);
 void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt, const struct ofl_unit *unit,
                          const struct ofl_stmt *directives);
 
+/* Gives loops that end at the same labelled statement as a parallel loop ends of their own (rewrite_terminal.c): the
+ * ordinary ones inside it, before its own end is edited, and those around it, after that. */
+void ofl_rewrite_terminal_inside(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt);
+void ofl_rewrite_terminal_around(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt);
+
 /* Whether the body of a do concurrent cannot change what its mask reads in another iteration, so that the mask may be
  * evaluated at each iteration (rewrite_mask.c). */
 bool ofl_mask_is_stable(const struct ofl_loop *loop, struct ofl_scope *scope);

@@ -19,8 +19,8 @@
  * A mask is evaluated for all iterations before the first of them starts (Fortran 2018, 11.1.7.4.2), in an array of
  * one byte an iteration; where the body cannot change what the mask reads, it is evaluated at each iteration instead.
  *
- * Inserted statements use `kind`, `len`, `lbound` and `ubound`: a file that gives these names another meaning around
- * the loop is refused. */
+ * Inserted statements ask for kinds, lengths and bounds with `kind`, `len`, `lbound` and `ubound`, and in other ways
+ * where the program has given these names a meaning of its own. */
 #include "fortran/rewrite.h"
 
 #include <string.h>
@@ -59,31 +59,18 @@ static bool is_literal(const struct ofl_expr *expr)
     return expr->kind == OFL_EXPR_INTEGER;
 }
 
-/* An inquiry function must mean itself. */
-static void require_intrinsic(struct loop *loop, const char *name, struct ofl_span span)
+/* Whether an intrinsic function's name means that function around the loop. */
+static bool means_itself(const struct loop *loop, const char *name)
 {
     const struct ofl_name *interned = ofl_name_of(loop->rewriter->arena, name, strlen(name));
     const struct ofl_symbol *symbol = ofl_scope_find(loop->scope, interned);
-    if (symbol != NULL && !OFL_HAS(symbol, INTRINSIC)) {
-        ofl_diag_unsupported(loop->rewriter->diagnostics, span,
-                             "a parallel loop where '%s' is not the intrinsic function", name);
-        if (symbol->declared.begin != 0) {
-            ofl_diag_note(loop->rewriter->diagnostics, symbol->declared, "'%s' is declared here", name);
-        }
-    }
+    return symbol == NULL || OFL_HAS(symbol, INTRINSIC);
 }
 
-/* The kind of a variable as the outer block writes it: `kind(x)`; its number where `kind` means something else. */
-static const char *kind_text(struct loop *loop, const struct ofl_ident *variable)
+/* The kind of a variable as the outer block writes it. */
+static const char *kind_text(const struct loop *loop, const char *variable)
 {
-    struct ofl_arena *arena = loop->rewriter->arena;
-    const struct ofl_symbol *taken = ofl_scope_find(loop->scope, ofl_name_of(arena, "kind", 4));
-    const struct ofl_symbol *symbol = ofl_scope_find(loop->scope, variable->name);
-    if (taken != NULL && !OFL_HAS(taken, INTRINSIC) && symbol != NULL && symbol->typed && symbol->type.kind != 0) {
-        return ofl_arena_format(arena, "%d", symbol->type.kind);
-    }
-    require_intrinsic(loop, "kind", variable->span);
-    return ofl_arena_format(arena, "kind(%s)", variable->name->text);
+    return ofl_arena_format(loop->rewriter->arena, means_itself(loop, "kind") ? "kind(%s)" : "%s%%kind", variable);
 }
 
 /* ---- Indices ---- */
@@ -110,11 +97,11 @@ static struct control index_control(struct loop *loop, const struct ofl_index *i
     loop->outer.at = loop->inner.at = index->span.begin;
     if (loop->loop->index_type != NULL) {
         const char *type = flat(loop, loop->loop->index_type->span);
-        require_intrinsic(loop, "kind", index->span);
-        ofl_line_add(&loop->outer, "%s, parameter :: %sz%u = 0", type, loop->p, number);
-        ofl_line_add(&loop->outer, "integer, parameter :: %sk%u = kind(%sz%u)", loop->p, number, loop->p, number);
+        const char *sample = ofl_arena_format(arena, "%sz%u", loop->p, number);
+        ofl_line_add(&loop->outer, "%s, parameter :: %s = 0", type, sample);
+        ofl_line_add(&loop->outer, "integer, parameter :: %sk%u = %s", loop->p, number, kind_text(loop, sample));
     } else {
-        ofl_line_add(&loop->outer, "integer, parameter :: %sk%u = %s", loop->p, number, kind_text(loop, &index->ident));
+        ofl_line_add(&loop->outer, "integer, parameter :: %sk%u = %s", loop->p, number, kind_text(loop, name));
     }
     ofl_line_add(&loop->inner, "integer(%sk%u) :: %s", loop->p, number, name);
     control.first = limit_name(loop, index->lower, "first", number);
@@ -148,7 +135,7 @@ static const char *type_word(enum ofl_type_kind kind)
 }
 
 /* The type of a construct entity as a declaration writes it; what it depends on is computed in the outer block. */
-static const char *type_text(struct loop *loop, const struct ofl_symbol *symbol, struct ofl_span span)
+static const char *type_text(struct loop *loop, const struct ofl_symbol *symbol)
 {
     struct ofl_arena *arena = loop->rewriter->arena;
     const char *name = symbol->name->text, *p = loop->p;
@@ -156,8 +143,7 @@ static const char *type_text(struct loop *loop, const struct ofl_symbol *symbol,
     if (type_word(type->kind_of) == NULL) {
         return type->spec == NULL ? NULL : flat(loop, type->spec->span);
     }
-    const struct ofl_ident ident = {symbol->name, span};
-    ofl_line_add(&loop->outer, "integer, parameter :: %sk_%s = %s", p, name, kind_text(loop, &ident));
+    ofl_line_add(&loop->outer, "integer, parameter :: %sk_%s = %s", p, name, kind_text(loop, name));
     if (type->kind_of != OFL_TYPE_CHARACTER) {
         return ofl_arena_format(arena, "%s(%sk_%s)", type_word(type->kind_of), p, name);
     }
@@ -168,9 +154,8 @@ static const char *type_text(struct loop *loop, const struct ofl_symbol *symbol,
     if (type->length->kind == OFL_EXPR_DEFERRED) {
         return ofl_arena_format(arena, "character(kind=%sk_%s, len=:)", p, name);
     }
-    require_intrinsic(loop, "len", span);
     ofl_line_add(&loop->outer, "integer :: %sl_%s", p, name);
-    ofl_line_add(&loop->set, "%sl_%s = len(%s)", p, name, name);
+    ofl_line_add(&loop->set, means_itself(loop, "len") ? "%sl_%s = len(%s)" : "%sl_%s = %s%%len", p, name, name);
     return ofl_arena_format(arena, "character(kind=%sk_%s, len=%sl_%s)", p, name, p, name);
 }
 
@@ -180,8 +165,30 @@ static bool is_literal_bound(const struct ofl_bound *bound)
            (bound->lower == NULL || is_literal(bound->lower));
 }
 
+/* Declares two variables of the outer block and gives them a dimension's bounds.  Where the program has names of its
+ * own for the inquiry functions, an inner block makes them intrinsic, and the variable, which could have such a name,
+ * gets another one. */
+static void add_bounds(struct loop *loop, const char *name, unsigned dimension)
+{
+    const char *p = loop->p, *variable = name;
+    bool own = !means_itself(loop, "lbound") || !means_itself(loop, "ubound");
+    ofl_line_add(&loop->outer, "integer(8) :: %sb%u_%s, %se%u_%s", p, dimension, name, p, dimension, name);
+    if (own) {
+        variable = ofl_arena_format(loop->rewriter->arena, "%sv_%s", p, name);
+        ofl_line_add(&loop->set, "associate (%s => %s)", variable, name);
+        ofl_line_add(&loop->set, "block");
+        ofl_line_add(&loop->set, "intrinsic :: lbound, ubound");
+    }
+    ofl_line_add(&loop->set, "%sb%u_%s = lbound(%s, %u)", p, dimension, name, variable, dimension);
+    ofl_line_add(&loop->set, "%se%u_%s = ubound(%s, %u)", p, dimension, name, variable, dimension);
+    if (own) {
+        ofl_line_add(&loop->set, "end block");
+        ofl_line_add(&loop->set, "end associate");
+    }
+}
+
 /* `(1:n, 0:m)` of a construct entity, or "". */
-static const char *bounds_text(struct loop *loop, const struct ofl_symbol *symbol, struct ofl_span span)
+static const char *bounds_text(struct loop *loop, const struct ofl_symbol *symbol)
 {
     struct ofl_text text = {.arena = loop->rewriter->arena};
     const char *name = symbol->name->text, *p = loop->p;
@@ -194,12 +201,7 @@ static const char *bounds_text(struct loop *loop, const struct ofl_symbol *symbo
         } else if (bound != NULL && is_literal_bound(bound)) {
             ofl_text_print(&text, "%s", flat(loop, bound->span));
         } else {
-            require_intrinsic(loop, "lbound", span);
-            require_intrinsic(loop, "ubound", span);
-            ofl_line_add(&loop->outer, "integer(selected_int_kind(18)) :: %sb%u_%s, %se%u_%s", p, dimension, name, p,
-                         dimension, name);
-            ofl_line_add(&loop->set, "%sb%u_%s = lbound(%s, %u)", p, dimension, name, name, dimension);
-            ofl_line_add(&loop->set, "%se%u_%s = ubound(%s, %u)", p, dimension, name, name, dimension);
+            add_bounds(loop, name, dimension);
             ofl_text_print(&text, "%sb%u_%s:%se%u_%s", p, dimension, name, p, dimension, name);
         }
     }
@@ -230,35 +232,6 @@ static const char *attributes_text(const struct ofl_symbol *symbol, struct ofl_a
     return text.bytes;
 }
 
-/* What the standard forbids to be local (C1128), since the host compiler does not see the clause. */
-static const char *not_local(const struct ofl_symbol *symbol)
-{
-    if (OFL_HAS(symbol, ALLOCATABLE)) {
-        return "it is allocatable";
-    }
-    if (OFL_HAS(symbol, INTENT_IN)) {
-        return "it has intent(in)";
-    }
-    if (OFL_HAS(symbol, OPTIONAL)) {
-        return "it is optional";
-    }
-    if (symbol->cobounds != NULL) {
-        return "it is a coarray";
-    }
-    if (symbol->type.kind_of == OFL_TYPE_CLASS && !OFL_HAS(symbol, POINTER)) {
-        return "it is polymorphic";
-    }
-    if (symbol->rank == OFL_ASSUMED_RANK) {
-        return "it has assumed rank";
-    }
-    for (const struct ofl_bound *bound = symbol->bounds; bound != NULL; bound = bound->next) {
-        if (bound->form == OFL_BOUND_STAR) {
-            return "its size is assumed";
-        }
-    }
-    return symbol->class == OFL_SYMBOL_VARIABLE ? NULL : "it is not a variable";
-}
-
 /* The variable outside that a clause names, or NULL after an error. */
 static const struct ofl_symbol *local_symbol(struct loop *loop, const struct ofl_ident *ident, const char *clause)
 {
@@ -268,12 +241,6 @@ static const struct ofl_symbol *local_symbol(struct loop *loop, const struct ofl
         ofl_diag_unsupported(diagnostics, ident->span,
                              "%s of '%s', whose declaration is not in this file: the loop needs its type", clause,
                              ident->name->text);
-        return NULL;
-    }
-    const char *why = not_local(symbol);
-    if (why != NULL) {
-        ofl_diag_error(diagnostics, ident->span, "'%s' cannot be in a %s clause: %s", ident->name->text, clause, why);
-        ofl_diag_note(diagnostics, symbol->declared, "'%s' is declared here", ident->name->text);
         return NULL;
     }
     return symbol;
@@ -287,13 +254,13 @@ static void add_local(struct loop *loop, const struct ofl_ident *ident, bool ini
     }
     const char *name = ident->name->text;
     loop->outer.at = loop->set.at = loop->inner.at = loop->start.at = loop->fresh.at = ident->span.begin;
-    const char *type = type_text(loop, symbol, ident->span);
+    const char *type = type_text(loop, symbol);
     if (type == NULL) {
         ofl_diag_unsupported(loop->rewriter->diagnostics, ident->span, "a local variable of this type");
         return;
     }
     const char *attributes = attributes_text(symbol, loop->rewriter->arena);
-    const char *bounds = bounds_text(loop, symbol, ident->span);
+    const char *bounds = bounds_text(loop, symbol);
     bool derived = type_word(symbol->type.kind_of) == NULL && !OFL_HAS(symbol, POINTER);
     loop->inner_block |= derived;
     ofl_line_add(derived ? &loop->fresh : &loop->inner, "%s%s :: %s%s", type, attributes, name, bounds);
@@ -370,7 +337,7 @@ static void add_mask_allocation(struct loop *loop, const struct control *control
 {
     const char *p = loop->p;
     loop->outer.at = loop->set.at = loop->loop->condition->span.begin;
-    ofl_line_add(&loop->outer, "integer(selected_int_kind(18)) :: %sat, %scount, %strips", p, p, p);
+    ofl_line_add(&loop->outer, "integer(8) :: %sat, %scount, %strips", p, p, p);
     ofl_line_add(&loop->outer, "logical(1), allocatable :: %smask(:)", p);
     ofl_line_add(&loop->set, "%scount = 1", p);
     for (unsigned number = 0; number < count; number++) {
@@ -439,15 +406,6 @@ static void add_end(struct loop *loop, unsigned count, bool associates)
     ofl_rewrite_edit(loop->rewriter, stmt->end.end, stmt->end.end, &lines);
 }
 
-/* Loops that end at one statement (a deleted feature) cannot be taken apart by an edit. */
-static bool shares_terminal(const struct ofl_stmt *stmt)
-{
-    const struct ofl_stmt *outer = stmt->parent;
-    uint32_t label = stmt->as.loop.terminal.value;
-    return stmt->as.loop.shared_terminal ||
-           (label != 0 && outer != NULL && outer->kind == OFL_STMT_DO && outer->as.loop.terminal.value == label);
-}
-
 /* Repeats the directives before the innermost loop. */
 static void add_directives(const struct loop *loop, struct ofl_lines *lines, const struct ofl_stmt *directives)
 {
@@ -469,11 +427,6 @@ void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *s
     loop.scope = ofl_scope_of(stmt, unit);
     loop.outer.arena = loop.set.arena = loop.inner.arena = loop.start.arena = loop.fresh.arena = rewriter->arena;
     loop.stored_mask = do_loop->condition != NULL && !ofl_mask_is_stable(do_loop, loop.scope);
-    if (shares_terminal(stmt)) {
-        ofl_diag_unsupported(rewriter->diagnostics, stmt->span,
-                             "a do concurrent that shares its last statement with another loop; end each with end do");
-        return;
-    }
 
     unsigned count = 0;
     for (const struct ofl_index *index = do_loop->indices; index != NULL; index = index->next) {
@@ -521,5 +474,7 @@ void ofl_rewrite_on_host(struct ofl_rewriter *rewriter, const struct ofl_stmt *s
     }
     append(&lines, &loop.start);
     ofl_rewrite_edit(rewriter, ofl_stmt_begin(stmt), stmt->span.end, &lines);
+    ofl_rewrite_terminal_inside(rewriter, stmt);
     add_end(&loop, count, *associations != '\0');
+    ofl_rewrite_terminal_around(rewriter, stmt);
 }

@@ -2,7 +2,8 @@
  *
  * Entry points: ofl_scopes_build, ofl_scope_find.  A scope's own symbols are in a hash table; used modules are searched
  * when a name is looked for, in the order of the use statements.  What must hold: `visiting` stops a search from
- * entering a module twice for one name, so its cost is linear in the number of modules. */
+ * entering a module that it is in, and `absent` from searching one again in vain, so its cost is linear in the number
+ * of use statements. */
 #include "fortran/scope_private.h"
 
 #include <string.h>
@@ -57,7 +58,7 @@ struct ofl_symbol *ofl_scope_add(struct ofl_arena *arena, struct ofl_scope *scop
     symbol->scope = scope;
     symbol->declared = span;
     symbol->storage = scope->kind == OFL_SCOPE_TYPE ? OFL_STORAGE_COMPONENT
-                      : scope->kind == OFL_SCOPE_UNIT &&
+                      : scope->kind == OFL_SCOPE_UNIT && scope->unit != NULL &&
                               (scope->unit->kind == OFL_UNIT_MODULE || scope->unit->kind == OFL_UNIT_SUBMODULE)
                           ? OFL_STORAGE_MODULE
                           : OFL_STORAGE_LOCAL;
@@ -89,14 +90,18 @@ static struct ofl_symbol *find_public(struct ofl_scope *scope, const struct ofl_
         bool hidden = OFL_HAS(symbol, PRIVATE) || (scope->default_private && !OFL_HAS(symbol, PUBLIC));
         return hidden ? NULL : symbol;
     }
+    if (scope->absent == name) {
+        return NULL;
+    }
     scope->visiting = name;
     symbol = find_used(scope, name);
     scope->visiting = NULL;
+    scope->absent = symbol == NULL ? name : scope->absent;
     return symbol;
 }
 
 /* The name in the module for a local name, by one use statement; NULL if it does not bring it. */
-static const struct ofl_name *used_name(const struct ofl_stmt *stmt, const struct ofl_name *name)
+const struct ofl_name *ofl_used_name(const struct ofl_stmt *stmt, const struct ofl_name *name)
 {
     for (const struct ofl_rename *item = stmt->as.use.names; item != NULL; item = item->next) {
         const struct ofl_generic *local = item->local != NULL ? item->local : item->used;
@@ -110,10 +115,27 @@ static const struct ofl_name *used_name(const struct ofl_stmt *stmt, const struc
     return stmt->as.use.only ? NULL : name;
 }
 
+const struct ofl_name *ofl_used_here(const struct ofl_scope *scope, const struct ofl_use *use,
+                                     const struct ofl_name *name)
+{
+    const struct ofl_name *there = ofl_used_name(use->stmt, name);
+    for (const struct ofl_use *other = scope->uses; other != NULL && there != NULL && !use->stmt->as.use.only;
+         other = other->next) {
+        if (other == use || other->stmt->as.use.module.name != use->stmt->as.use.module.name) {
+            continue;
+        }
+        for (const struct ofl_rename *item = other->stmt->as.use.names; item != NULL; item = item->next) {
+            bool renamed = item->local != NULL && item->used->kind == OFL_GENERIC_NAME && there == name;
+            there = renamed && item->used->ident.name == name && item->local->ident.name != name ? NULL : there;
+        }
+    }
+    return there;
+}
+
 static struct ofl_symbol *find_used(struct ofl_scope *scope, const struct ofl_name *name)
 {
     for (const struct ofl_use *use = scope->uses; use != NULL; use = use->next) {
-        const struct ofl_name *there = use->module != NULL ? used_name(use->stmt, name) : NULL;
+        const struct ofl_name *there = use->module != NULL ? ofl_used_here(scope, use, name) : NULL;
         struct ofl_symbol *symbol = there != NULL ? find_public(use->module->unit->scope, there) : NULL;
         if (symbol != NULL) {
             return symbol;
@@ -134,6 +156,50 @@ struct ofl_symbol *ofl_scope_find(struct ofl_scope *scope, const struct ofl_name
         }
     }
     return NULL;
+}
+
+/* Whether a module that is known in part or not at all may have a name.  Of the intrinsic ones, names begin with the
+ * module's. */
+static bool may_have(const struct ofl_use *use, const struct ofl_name *there)
+{
+    if (use->module == NULL) {
+        return true;
+    }
+    const char *text = use->module->name->text;
+    return use->module->unit->scope->open && use->module->declared.begin == 0 && strncmp(text, there->text, 4) == 0;
+}
+
+static const struct ofl_stmt *missing(struct ofl_scope *scope, const struct ofl_name *name, unsigned depth)
+{
+    if (!scope->open || scope->complete == name || depth > OFL_MAX_NESTING) {
+        return NULL;
+    }
+    for (const struct ofl_use *use = scope->uses; use != NULL; use = use->next) {
+        const struct ofl_name *there = ofl_used_name(use->stmt, name);
+        if (there == NULL) {
+            continue;
+        }
+        if (may_have(use, there)) {
+            return use->stmt;
+        }
+        if (use->module != NULL && use->module->declared.begin != 0) {
+            const struct ofl_stmt *deeper = missing(use->module->unit->scope, there, depth + 1);
+            if (deeper != NULL) {
+                return deeper;
+            }
+        }
+    }
+    scope->complete = name;
+    return NULL;
+}
+
+const struct ofl_stmt *ofl_missing_module(struct ofl_scope *scope, const struct ofl_name *name)
+{
+    const struct ofl_stmt *use = NULL;
+    for (; scope != NULL && use == NULL; scope = scope->parent) {
+        use = missing(scope, name, 0);
+    }
+    return use;
 }
 
 struct ofl_symbol *ofl_component_find(const struct ofl_symbol *type, const struct ofl_name *name)
@@ -208,17 +274,20 @@ struct ofl_symbol *ofl_scope_find_or_implicit(struct ofl_modules *modules, struc
 
 struct ofl_scope *ofl_scope_of(const struct ofl_stmt *stmt, const struct ofl_unit *unit)
 {
+    if (stmt->scope != NULL) {
+        return stmt->scope;
+    }
     for (const struct ofl_stmt *outer = stmt->parent; outer != NULL; outer = outer->parent) {
-        struct ofl_scope *scope = NULL;
+        struct ofl_scope *scope = outer->scope; /* of the construct itself, unless it has one for its body */
         switch (outer->kind) {
         case OFL_STMT_BLOCK:
         case OFL_STMT_ASSOCIATE:
-            scope = outer->as.block.scope;
+            scope = outer->as.block.scope != NULL ? outer->as.block.scope : scope;
             break;
         case OFL_STMT_DO:
         case OFL_STMT_FORALL:
         case OFL_STMT_FORALL_STMT:
-            scope = outer->as.loop.scope;
+            scope = outer->as.loop.scope != NULL ? outer->as.loop.scope : scope;
             break;
         default:
             break;
@@ -275,11 +344,46 @@ static void index_scope(struct ofl_scope_builder *builder, struct ofl_scope *out
     loop->scope = scope;
 }
 
+/* In each arm of select type and select rank the associate name, or the selector's own name, has the arm's type or
+ * rank. F2018 11.1.11.3, 11.1.10.3. */
+static void arm_scopes(struct ofl_scope_builder *builder, struct ofl_scope *outer, struct ofl_stmt *stmt)
+{
+    const struct ofl_association *selector = &stmt->as.arms.selector;
+    struct ofl_ident ident = selector->name;
+    if (ident.name == NULL && selector->selector != NULL && selector->selector->kind == OFL_EXPR_NAME) {
+        ident = (struct ofl_ident){selector->selector->as.name.name, selector->selector->span};
+    }
+    for (struct ofl_arm *arm = stmt->as.arms.arms; arm != NULL && ident.name != NULL; arm = arm->next) {
+        int64_t rank = 1;
+        arm->scope = ofl_scope_new(builder->arena, OFL_SCOPE_ASSOCIATE, outer, outer->unit);
+        struct ofl_symbol *symbol = ofl_scope_add(builder->arena, arm->scope, ident.name, ident.span);
+        symbol->class = OFL_SYMBOL_ASSOCIATE;
+        symbol->value = selector->selector;
+        if (arm->type != NULL) {
+            ofl_declare_type(symbol, arm->type);
+            symbol->type.kind_of = arm->kind == OFL_GUARD_CLASS_IS && arm->type->kind == OFL_TYPE_DERIVED
+                                       ? OFL_TYPE_CLASS
+                                       : arm->type->kind;
+            symbol->narrowed = true;
+            ofl_settle_types(builder, arm->scope);
+        } else if (arm->kind == OFL_GUARD_RANK && arm->condition != NULL) {
+            bool star = arm->condition->kind == OFL_EXPR_STAR;
+            symbol->narrowed = star || (ofl_constant_integer(builder->modules, outer, arm->condition, &rank) &&
+                                        rank >= 0 && rank <= 15);
+            symbol->rank = symbol->narrowed ? (unsigned)rank : 0;
+        }
+        for (struct ofl_stmt *inner = arm->body.first; inner != NULL; inner = inner->next) {
+            inner->scope = arm->scope;
+        }
+    }
+}
+
 /* Makes the scopes of constructs; outer ones come first in the walk. */
 static bool construct_scope(struct ofl_stmt *stmt, void *context)
 {
     struct walk *walk = context;
     struct ofl_scope *outer = ofl_scope_of(stmt, walk->unit);
+    stmt->scope = outer;
     switch (stmt->kind) {
     case OFL_STMT_BLOCK:
         stmt->as.block.scope = ofl_scope_new(walk->builder->arena, OFL_SCOPE_BLOCK, outer, walk->unit);
@@ -288,6 +392,10 @@ static bool construct_scope(struct ofl_stmt *stmt, void *context)
         break;
     case OFL_STMT_ASSOCIATE:
         associate_scope(walk->builder, outer, stmt);
+        break;
+    case OFL_STMT_SELECT_TYPE:
+    case OFL_STMT_SELECT_RANK:
+        arm_scopes(walk->builder, outer, stmt);
         break;
     case OFL_STMT_DO:
     case OFL_STMT_FORALL:
@@ -322,19 +430,52 @@ static bool has_attr(const struct ofl_attr *attrs, enum ofl_attr_kind kind)
     return false;
 }
 
+struct ofl_symbol *ofl_submodule_find(const struct ofl_modules *modules, const struct ofl_name *ancestor,
+                                      const struct ofl_name *name)
+{
+    struct ofl_symbol *module = modules->first;
+    while (module != NULL && (module->name != name || module->unit->kind != OFL_UNIT_SUBMODULE ||
+                              module->unit->ancestor.name != ancestor)) {
+        module = module->next;
+    }
+    return module;
+}
+
+static struct ofl_symbol *module_at_hand(const struct ofl_modules *modules, const struct ofl_name *name)
+{
+    struct ofl_symbol *module = modules->first;
+    while (module != NULL && (module->name != name || module->unit->kind != OFL_UNIT_MODULE)) {
+        module = module->next;
+    }
+    return module;
+}
+
+struct ofl_symbol *ofl_module_find(struct ofl_modules *modules, const struct ofl_name *name)
+{
+    struct ofl_symbol *module = module_at_hand(modules, name);
+    if (module == NULL && modules->files != NULL && ofl_intrinsic_module(modules, name) == NULL &&
+        ofl_module_files_load(modules->files, NULL, name)) {
+        module = module_at_hand(modules, name);
+    }
+    return module;
+}
+
 /* The scope around a unit: its host's; for a submodule the ancestor's, for an interface body only with import. */
 static struct ofl_scope *host_scope(struct ofl_scope_builder *builder, const struct ofl_unit *unit)
 {
     if (unit->kind == OFL_UNIT_SUBMODULE) {
-        const struct ofl_name *wanted =
-            unit->parent_submodule.name != NULL ? unit->parent_submodule.name : unit->ancestor.name;
-        for (struct ofl_symbol *module = builder->modules->first; module != NULL; module = module->next) {
-            if (module->name == wanted &&
-                module->unit->kind == (unit->parent_submodule.name != NULL ? OFL_UNIT_SUBMODULE : OFL_UNIT_MODULE)) {
-                return module->unit->scope;
+        struct ofl_modules *modules = builder->modules;
+        const struct ofl_name *ancestor = unit->ancestor.name, *parent = unit->parent_submodule.name;
+        struct ofl_symbol *host = NULL;
+        if (ancestor != NULL && parent != NULL) {
+            host = ofl_submodule_find(modules, ancestor, parent);
+            if (host == NULL && modules->files != NULL && ofl_module_files_load(modules->files, ancestor, parent)) {
+                host = ofl_submodule_find(modules, ancestor, parent);
             }
+        } else if (ancestor != NULL) {
+            host = ofl_module_find(modules, ancestor);
         }
-        return NULL;
+        return host != NULL ? host->unit->scope : NULL;
     }
     if (unit->parent == NULL ||
         (unit->interface_body && !imports_host(unit) && !has_attr(unit->attrs, OFL_ATTR_MODULE))) {
@@ -425,10 +566,50 @@ static bool build_interface(struct ofl_stmt *stmt, void *context)
     return true;
 }
 
+/* The interface body that a separate module procedure implements, in its module, submodule or an ancestor. */
+static struct ofl_unit *separate_interface(const struct ofl_scope *host, const struct ofl_unit *unit)
+{
+    bool separate = unit->kind == OFL_UNIT_MODULE_PROCEDURE || has_attr(unit->attrs, OFL_ATTR_MODULE);
+    for (; separate && !unit->interface_body && unit->name.name != NULL && host != NULL; host = host->parent) {
+        const struct ofl_symbol *symbol = ofl_scope_own(host, unit->name.name);
+        if (symbol != NULL && symbol->interface != NULL && has_attr(symbol->interface->attrs, OFL_ATTR_MODULE)) {
+            return symbol->interface;
+        }
+    }
+    return NULL;
+}
+
+static bool is_around(const struct ofl_scope *outer, const struct ofl_scope *inner)
+{
+    while (inner != NULL && inner != outer) {
+        inner = inner->parent;
+    }
+    return inner != NULL;
+}
+
+/* A unit's own scope.  `module procedure name` has the very names of its interface body: it takes over that scope. */
+static void unit_scope(struct ofl_scope_builder *builder, struct ofl_unit *unit)
+{
+    struct ofl_scope *host = host_scope(builder, unit);
+    struct ofl_unit *interface = separate_interface(host, unit);
+    if (interface != NULL && interface->separate == NULL) {
+        interface->separate = unit;
+        unit->separate = interface;
+        /* In a wrong program the procedure may stand inside the interface body. */
+        if (unit->kind == OFL_UNIT_MODULE_PROCEDURE && interface->scope != NULL && !is_around(interface->scope, host)) {
+            unit->scope = interface->scope;
+            unit->scope->parent = host;
+            unit->scope->unit = unit;
+            return;
+        }
+    }
+    unit->scope = ofl_scope_new(builder->arena, OFL_SCOPE_UNIT, host, unit);
+}
+
 static void build_unit(struct ofl_scope_builder *builder, struct ofl_unit *unit)
 {
     struct walk walk = {builder, unit};
-    unit->scope = ofl_scope_new(builder->arena, OFL_SCOPE_UNIT, host_scope(builder, unit), unit);
+    unit_scope(builder, unit);
     declare_interface(builder, unit);
     declare_procedures(builder, unit->scope, unit->units);
     ofl_declare_block(builder, unit->scope, &unit->body);
@@ -444,10 +625,29 @@ static void build_unit(struct ofl_scope_builder *builder, struct ofl_unit *unit)
     }
 }
 
+/* An external procedure, for those that refer to it; the first one of a name counts. */
+static void declare_external(struct ofl_modules *modules, struct ofl_unit *unit)
+{
+    if (modules->global == NULL) {
+        modules->global = ofl_scope_new(modules->arena, OFL_SCOPE_UNIT, NULL, NULL);
+    }
+    struct ofl_symbol *symbol = ofl_scope_add(modules->arena, modules->global, unit->name.name, unit->name.span);
+    if (symbol->unit == NULL) {
+        symbol->class = class_of_unit(unit);
+        symbol->storage = OFL_STORAGE_NONE;
+        symbol->unit = unit;
+        copy_result(symbol, unit);
+    }
+}
+
 void ofl_modules_start(struct ofl_modules *modules, struct ofl_arena *arena)
 {
-    *modules = (struct ofl_modules){
-        .arena = arena, .default_integer = 4, .default_real = 4, .default_double = 8, .default_logical = 4};
+    *modules = (struct ofl_modules){.arena = arena,
+                                    .default_integer = 4,
+                                    .default_real = 4,
+                                    .default_double = 8,
+                                    .default_logical = 4,
+                                    .generation = 1};
 }
 
 void ofl_scopes_build(struct ofl_file *file, struct ofl_modules *modules, struct ofl_diagnostics *diagnostics)
@@ -455,6 +655,9 @@ void ofl_scopes_build(struct ofl_file *file, struct ofl_modules *modules, struct
     struct ofl_scope_builder builder = {modules->arena, modules, diagnostics};
     for (struct ofl_unit *unit = file->units; unit != NULL; unit = unit->next) {
         build_unit(&builder, unit);
+        if (unit->name.name != NULL && (unit->kind == OFL_UNIT_FUNCTION || unit->kind == OFL_UNIT_SUBROUTINE)) {
+            declare_external(modules, unit);
+        }
         if (unit->name.name != NULL && (unit->kind == OFL_UNIT_MODULE || unit->kind == OFL_UNIT_SUBMODULE)) {
             struct ofl_symbol *symbol = OFL_NEW(modules->arena, struct ofl_symbol);
             symbol->name = unit->name.name;
@@ -466,4 +669,5 @@ void ofl_scopes_build(struct ofl_file *file, struct ofl_modules *modules, struct
             modules->first = symbol;
         }
     }
+    modules->generation++;
 }

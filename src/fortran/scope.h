@@ -15,6 +15,9 @@
 #include "fortran/diagnostic.h"
 #include "fortran/tree.h"
 
+struct ofl_constant; /* meaning.h */
+struct ofl_intrinsic_procedure;
+
 enum ofl_symbol_class {
     OFL_SYMBOL_VARIABLE,
     OFL_SYMBOL_CONSTANT, /* named constant or enumerator: `value` */
@@ -49,6 +52,20 @@ struct ofl_type {
     struct ofl_symbol *derived;       /* DERIVED and CLASS: the type's symbol, NULL if it is not at hand */
 };
 
+/* A generic interface in a scope: of an interface block or a generic statement. */
+struct ofl_generic_block {
+    const struct ofl_generic *generic;
+    const struct ofl_stmt *stmt;
+    struct ofl_generic_block *next;
+};
+
+/* public or private for an operator or assignment. */
+struct ofl_generic_access {
+    const struct ofl_generic *generic;
+    bool hidden;
+    struct ofl_generic_access *next;
+};
+
 struct ofl_symbol {
     const struct ofl_name *name;
     enum ofl_symbol_class class;
@@ -65,13 +82,21 @@ struct ofl_symbol {
     const struct ofl_expr *value; /* constant or initial value, associate selector */
     int64_t integer;              /* an intrinsic module's constant: its value (then value is NULL) */
     bool has_integer;
-    struct ofl_unit *unit;       /* a procedure's body or interface body, a module's unit; NULL if not at hand */
-    struct ofl_stmt *definition; /* TYPE: its definition; statement function: itself */
-    struct ofl_stmt *generic;    /* the first interface block of this name; a TYPE may have one too */
+    struct ofl_unit *unit;           /* a procedure's body or interface body, a module's unit; NULL if not at hand */
+    struct ofl_stmt *definition;     /* TYPE: its definition; statement function: itself */
+    struct ofl_unit *interface;      /* the interface body of this name, also where `unit` is a body */
+    struct ofl_stmt *procedure_stmt; /* procedure(...) :: name, or the type-bound procedure statement */
+    struct ofl_stmt *generic;        /* the first interface block of this name; a TYPE may have one too */
     bool equivalenced;
     const struct ofl_name *cray_pointer; /* Cray pointee: a symbol that has no storage of its own */
+    struct ofl_symbol *next_type;        /* of all derived types: modules->types */
     struct ofl_symbol *next;             /* in the scope, in order of declaration */
     struct ofl_symbol *chain;            /* private: hash chain */
+    bool narrowed;   /* associate name in an arm of select type or rank: type or rank is the arm's */
+    bool busy;       /* private to meaning.c: its value or type is being worked out */
+    unsigned valued; /* private to meaning.c: the generation in which `constant` was worked out */
+    const struct ofl_constant *constant;   /* private to meaning.c */
+    const struct ofl_procedure *procedure; /* private to meaning.c */
 };
 
 #define OFL_ASSUMED_RANK      99u
@@ -87,9 +112,15 @@ struct ofl_scope {
     struct ofl_symbol *first, *last;
     struct ofl_symbol **table; /* private: hash table by name */
     unsigned count, capacity;
-    struct ofl_use *uses;            /* private */
+    struct ofl_use *uses; /* private */
+    struct ofl_generic_block *generics, *last_generic;
+    struct ofl_generic_access *access;
+    unsigned gathered; /* private to meaning_generic.c, as the next */
+    const struct ofl_name *gathered_name;
     bool default_private;            /* of a module */
     const struct ofl_name *visiting; /* private: the name that a search through modules looks for here */
+    const struct ofl_name *absent;   /* private: the last name that the modules used here do not have */
+    const struct ofl_name *complete; /* private: the last name that no missing module can bring here */
     bool open;                       /* uses a module that is not at hand without `only` */
     bool implicit_none;
     struct ofl_type implicit[26];
@@ -102,6 +133,19 @@ struct ofl_modules {
     struct ofl_symbol *first;
     struct ofl_symbol *intrinsic;                                       /* intrinsic modules, made when first used */
     int default_integer, default_real, default_double, default_logical; /* kinds: -fdefault-integer-8 and the like */
+    bool backslash;                                                     /* -fbackslash */
+    struct ofl_symbol *types;       /* all derived types, linked through next_type */
+    struct ofl_module_files *files; /* where modules are looked for that are not here; NULL: nowhere */
+    struct ofl_scope *global;       /* external procedures whose bodies are at hand; NULL if there are none */
+
+    /* Private to meaning.c. */
+    unsigned generation; /* grows when something becomes known: what was unknown before is asked again */
+    unsigned depth;      /* of questions inside questions */
+    unsigned binding;    /* of implied do loops whose index has a value */
+    unsigned iterations; /* of implied do loops, counted down from the top so that they are no generation's number */
+    struct ofl_intrinsic_procedure *intrinsics;
+    unsigned marking;   /* number of the last search for what is reached */
+    unsigned gathering; /* number of the last search for generics */
 };
 
 void ofl_modules_start(struct ofl_modules *modules, struct ofl_arena *arena);

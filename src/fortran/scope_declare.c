@@ -45,13 +45,13 @@ static int kind_by_bytes(enum ofl_type_kind kind, int64_t bytes)
     return (int)(kind == OFL_TYPE_COMPLEX ? bytes / 2 : bytes);
 }
 
-static void settle_type(struct ofl_modules *modules, struct ofl_scope *scope, struct ofl_type *type)
+void ofl_settle_type(struct ofl_modules *modules, struct ofl_scope *scope, struct ofl_type *type)
 {
     int64_t value = 0;
-    switch (type->kind_of) {
+    switch (type->spec->kind) {
     case OFL_TYPE_DOUBLE_PRECISION:
     case OFL_TYPE_DOUBLE_COMPLEX:
-        type->kind_of = type->kind_of == OFL_TYPE_DOUBLE_PRECISION ? OFL_TYPE_REAL : OFL_TYPE_COMPLEX;
+        type->kind_of = type->spec->kind == OFL_TYPE_DOUBLE_PRECISION ? OFL_TYPE_REAL : OFL_TYPE_COMPLEX;
         type->kind = modules->default_double;
         return;
     case OFL_TYPE_BYTE:
@@ -91,12 +91,12 @@ void ofl_settle_types(struct ofl_scope_builder *builder, struct ofl_scope *scope
 {
     for (unsigned i = 0; i < 26; i++) {
         if (scope->implicit[i].spec != NULL) {
-            settle_type(builder->modules, scope, &scope->implicit[i]);
+            ofl_settle_type(builder->modules, scope, &scope->implicit[i]);
         }
     }
     for (struct ofl_symbol *symbol = scope->first; symbol != NULL; symbol = symbol->next) {
         if (symbol->typed && symbol->type.spec != NULL) {
-            settle_type(builder->modules, scope, &symbol->type);
+            ofl_settle_type(builder->modules, scope, &symbol->type);
         } else if (!symbol->typed && (symbol->class == OFL_SYMBOL_VARIABLE || symbol->class == OFL_SYMBOL_CONSTANT)) {
             ofl_implicit_type(symbol, builder->modules);
         }
@@ -168,9 +168,16 @@ static void attribute_statement(struct ofl_scope_builder *builder, struct ofl_sc
     }
     for (const struct ofl_entity *entity = stmt->as.decl.entities; entity != NULL; entity = entity->next) {
         bool access = attr->kind == OFL_ATTR_PRIVATE || attr->kind == OFL_ATTR_PUBLIC;
-        if (access && entity->ident.name != NULL && ofl_scope_own(scope, entity->ident.name) == NULL &&
+        if (access && entity->generic != NULL && entity->generic->kind != OFL_GENERIC_NAME) {
+            struct ofl_generic_access *item = OFL_NEW(builder->arena, struct ofl_generic_access);
+            *item = (struct ofl_generic_access){entity->generic, attr->kind == OFL_ATTR_PRIVATE, scope->access};
+            scope->access = item;
+            continue;
+        }
+        bool extra = attr->kind == OFL_ATTR_VOLATILE || attr->kind == OFL_ATTR_ASYNCHRONOUS;
+        if ((access || extra) && entity->ident.name != NULL && ofl_scope_own(scope, entity->ident.name) == NULL &&
             ofl_scope_find(scope, entity->ident.name) != NULL) {
-            continue; /* access to a used name */
+            continue; /* of a used name */
         }
         declare_entity(builder, scope, NULL, attr, entity);
         struct ofl_symbol *symbol =
@@ -214,6 +221,10 @@ static void derived_type(struct ofl_scope_builder *builder, struct ofl_scope *sc
         struct ofl_symbol *symbol = symbol_of(builder, scope, &stmt->as.type_def.name);
         symbol->class = OFL_SYMBOL_TYPE; /* a generic of the same name is its constructor */
         symbol->storage = OFL_STORAGE_NONE;
+        if (symbol->definition == NULL) {
+            symbol->next_type = builder->modules->types;
+            builder->modules->types = symbol;
+        }
         symbol->definition = stmt;
         for (const struct ofl_attr *attr = stmt->as.type_def.attrs; attr != NULL; attr = attr->next) {
             symbol->attrs |= (uint64_t)1 << attr->kind;
@@ -230,6 +241,20 @@ static void derived_type(struct ofl_scope_builder *builder, struct ofl_scope *sc
     ofl_settle_types(builder, inner);
 }
 
+static void add_generic(struct ofl_scope_builder *builder, struct ofl_scope *scope, const struct ofl_generic *generic,
+                        const struct ofl_stmt *stmt)
+{
+    struct ofl_generic_block *block = OFL_NEW(builder->arena, struct ofl_generic_block);
+    block->generic = generic;
+    block->stmt = stmt;
+    if (scope->last_generic == NULL) {
+        scope->generics = block;
+    } else {
+        scope->last_generic->next = block;
+    }
+    scope->last_generic = block;
+}
+
 static void interface_block(struct ofl_scope_builder *builder, struct ofl_scope *scope, struct ofl_stmt *stmt)
 {
     for (struct ofl_unit *body = stmt->as.interface.bodies; body != NULL; body = body->next) {
@@ -241,11 +266,17 @@ static void interface_block(struct ofl_scope_builder *builder, struct ofl_scope 
         if (symbol->unit == NULL) {
             symbol->unit = body;
         }
+        if (symbol->interface == NULL) {
+            symbol->interface = body;
+        }
         if (symbol->storage != OFL_STORAGE_DUMMY) {
             symbol->storage = OFL_STORAGE_NONE;
         }
     }
     const struct ofl_generic *generic = stmt->as.interface.generic;
+    if (generic != NULL) {
+        add_generic(builder, scope, generic, stmt);
+    }
     if (generic != NULL && generic->kind == OFL_GENERIC_NAME) {
         struct ofl_symbol *symbol = symbol_of(builder, scope, &generic->ident);
         if (symbol->class != OFL_SYMBOL_TYPE) {
@@ -256,7 +287,7 @@ static void interface_block(struct ofl_scope_builder *builder, struct ofl_scope 
     }
 }
 
-static void procedure_entities(struct ofl_scope_builder *builder, struct ofl_scope *scope, const struct ofl_stmt *stmt)
+static void procedure_entities(struct ofl_scope_builder *builder, struct ofl_scope *scope, struct ofl_stmt *stmt)
 {
     for (const struct ofl_entity *entity = stmt->as.procedure.entities; entity != NULL; entity = entity->next) {
         struct ofl_symbol *symbol = symbol_of(builder, scope, &entity->ident);
@@ -268,6 +299,7 @@ static void procedure_entities(struct ofl_scope_builder *builder, struct ofl_sco
             symbol->attrs |= (uint64_t)1 << attr->kind;
         }
         symbol->value = entity->value;
+        symbol->procedure_stmt = stmt;
     }
 }
 
@@ -287,13 +319,10 @@ static void use(struct ofl_scope_builder *builder, struct ofl_scope *scope, cons
     const struct ofl_name *name = stmt->as.use.module.name;
     item->stmt = stmt;
     bool intrinsic = stmt->as.use.nature.name != NULL && strcmp(stmt->as.use.nature.name->text, "intrinsic") == 0;
-    for (struct ofl_symbol *module = builder->modules->first; module != NULL && !intrinsic; module = module->next) {
-        if (module->name == name && module->unit->kind == OFL_UNIT_MODULE) {
-            item->module = module;
-            break;
-        }
+    if (!intrinsic && name != NULL) {
+        item->module = ofl_module_find(builder->modules, name);
     }
-    if (item->module == NULL) {
+    if (item->module == NULL && name != NULL) {
         item->module = ofl_intrinsic_module(builder->modules, name);
     }
     scope->open |= item->module == NULL || item->module->unit->scope->open;
@@ -446,6 +475,7 @@ static void declare(struct ofl_scope_builder *builder, struct ofl_scope *scope, 
         break;
     case OFL_STMT_GENERIC:
     case OFL_STMT_TYPE_BOUND_GENERIC:
+        add_generic(builder, scope, stmt->as.generic.generic, stmt);
         if (stmt->as.generic.generic->kind == OFL_GENERIC_NAME) {
             names_as(builder, scope, &stmt->as.generic.generic->ident, OFL_SYMBOL_GENERIC);
         }

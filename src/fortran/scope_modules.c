@@ -2,7 +2,7 @@
  *
  * Entry point: ofl_intrinsic_module.  Values are gfortran's on x86-64.  A module that is given in part only
  * (ieee_arithmetic, omp_lib) is `open`: a name that is not found in it may exist. */
-#include "fortran/scope_private.h"
+#include "fortran/meaning_private.h"
 
 #include <string.h>
 
@@ -107,10 +107,77 @@ static const struct entry iso_c_binding[] = {
     SUBROUTINE("c_f_procpointer"),
 };
 
-/* Constants that are no integers: present, without a value. */
-static const char *const iso_c_binding_others[] = {
-    "c_null_char",       "c_alert",          "c_backspace",    "c_form_feed", "c_new_line",
-    "c_carriage_return", "c_horizontal_tab", "c_vertical_tab", "c_null_ptr",  "c_null_funptr",
+static const struct entry ieee_arithmetic[] = {
+    TYPE("ieee_class_type"),
+    TYPE("ieee_round_type"),
+    TYPE("ieee_flag_type"),
+    TYPE("ieee_status_type"),
+    TYPE("ieee_features_type"),
+    FUNCTION("ieee_class"),
+    FUNCTION("ieee_copy_sign"),
+    FUNCTION("ieee_is_finite"),
+    FUNCTION("ieee_is_nan"),
+    FUNCTION("ieee_is_negative"),
+    FUNCTION("ieee_is_normal"),
+    FUNCTION("ieee_logb"),
+    FUNCTION("ieee_next_after"),
+    FUNCTION("ieee_rem"),
+    FUNCTION("ieee_rint"),
+    FUNCTION("ieee_scalb"),
+    FUNCTION("ieee_unordered"),
+    FUNCTION("ieee_value"),
+    FUNCTION("ieee_support_datatype"),
+    FUNCTION("ieee_support_denormal"),
+    FUNCTION("ieee_support_divide"),
+    FUNCTION("ieee_support_inf"),
+    FUNCTION("ieee_support_nan"),
+    FUNCTION("ieee_support_sqrt"),
+    FUNCTION("ieee_support_standard"),
+    FUNCTION("ieee_selected_real_kind"),
+    SUBROUTINE("ieee_get_flag"),
+    SUBROUTINE("ieee_set_flag"),
+    SUBROUTINE("ieee_get_halting_mode"),
+    SUBROUTINE("ieee_set_halting_mode"),
+    SUBROUTINE("ieee_get_rounding_mode"),
+    SUBROUTINE("ieee_set_rounding_mode"),
+    SUBROUTINE("ieee_get_status"),
+    SUBROUTINE("ieee_set_status"),
+};
+
+/* Constants that are no integers: characters with their value, and constants of a module's own types without one. */
+static const struct {
+    const char *module, *name, *type;
+    char letter;
+} other_constants[] = {
+    {"iso_c_binding", "c_null_char", NULL, '\0'},
+    {"iso_c_binding", "c_alert", NULL, '\a'},
+    {"iso_c_binding", "c_backspace", NULL, '\b'},
+    {"iso_c_binding", "c_form_feed", NULL, '\f'},
+    {"iso_c_binding", "c_new_line", NULL, '\n'},
+    {"iso_c_binding", "c_carriage_return", NULL, '\r'},
+    {"iso_c_binding", "c_horizontal_tab", NULL, '\t'},
+    {"iso_c_binding", "c_vertical_tab", NULL, '\v'},
+    {"iso_c_binding", "c_null_ptr", "c_ptr", 0},
+    {"iso_c_binding", "c_null_funptr", "c_funptr", 0},
+    {"ieee_arithmetic", "ieee_signaling_nan", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_quiet_nan", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_negative_inf", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_positive_inf", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_negative_normal", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_positive_normal", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_negative_denormal", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_positive_denormal", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_negative_zero", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_positive_zero", "ieee_class_type", 0},
+    {"ieee_arithmetic", "ieee_nearest", "ieee_round_type", 0},
+    {"ieee_arithmetic", "ieee_to_zero", "ieee_round_type", 0},
+    {"ieee_arithmetic", "ieee_up", "ieee_round_type", 0},
+    {"ieee_arithmetic", "ieee_down", "ieee_round_type", 0},
+    {"ieee_arithmetic", "ieee_overflow", "ieee_flag_type", 0},
+    {"ieee_arithmetic", "ieee_underflow", "ieee_flag_type", 0},
+    {"ieee_arithmetic", "ieee_divide_by_zero", "ieee_flag_type", 0},
+    {"ieee_arithmetic", "ieee_invalid", "ieee_flag_type", 0},
+    {"ieee_arithmetic", "ieee_inexact", "ieee_flag_type", 0},
 };
 
 static const struct entry omp_lib[] = {
@@ -132,8 +199,8 @@ static const struct {
     ROW(iso_c_binding, false),
     ROW(omp_lib, true),
     {"omp_lib_kinds", omp_lib, sizeof omp_lib / sizeof omp_lib[0], true},
-    {"ieee_arithmetic", NULL, 0, true},
-    {"ieee_exceptions", NULL, 0, true},
+    ROW(ieee_arithmetic, true),
+    {"ieee_exceptions", ieee_arithmetic, sizeof ieee_arithmetic / sizeof ieee_arithmetic[0], true},
     {"ieee_features", NULL, 0, true},
 };
 
@@ -146,6 +213,55 @@ static struct ofl_symbol *add(struct ofl_modules *modules, struct ofl_scope *sco
     symbol->storage = OFL_STORAGE_NONE;
     symbol->attrs |= OFL_ATTR_BIT(INTRINSIC);
     return symbol;
+}
+
+static void add_other_constants(struct ofl_modules *modules, struct ofl_scope *scope, const struct entry *entries)
+{
+    for (size_t i = 0; i < sizeof other_constants / sizeof other_constants[0]; i++) {
+        const struct entry *wanted = other_constants[i].module[1] == 's' ? iso_c_binding : ieee_arithmetic;
+        if (entries != wanted) {
+            continue;
+        }
+        struct ofl_symbol *symbol = add(modules, scope, other_constants[i].name, OFL_SYMBOL_CONSTANT);
+        const char *type = other_constants[i].type;
+        symbol->typed = true;
+        if (type != NULL) {
+            symbol->type.kind_of = OFL_TYPE_DERIVED;
+            symbol->type.derived = ofl_scope_own(scope, ofl_name_of(modules->arena, type, strlen(type)));
+        } else {
+            symbol->type = (struct ofl_type){.kind_of = OFL_TYPE_CHARACTER, .kind = 1};
+            symbol->constant =
+                ofl_value_text(modules, 1, ofl_arena_text(modules->arena, &other_constants[i].letter, 1), 1);
+        }
+    }
+}
+
+/* integer_kinds and the like of iso_fortran_env: arrays. */
+static void add_kinds(struct ofl_modules *modules, struct ofl_scope *scope)
+{
+    static const struct {
+        const char *name;
+        int kinds[6];
+    } rows[] = {{"integer_kinds", {1, 2, 4, 8, 16}},
+                {"real_kinds", {4, 8, 10, 16}},
+                {"logical_kinds", {1, 2, 4, 8, 16}},
+                {"character_kinds", {1, 4}}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ofl_symbol *symbol = add(modules, scope, rows[i].name, OFL_SYMBOL_CONSTANT);
+        struct ofl_bound *bound = OFL_NEW(modules->arena, struct ofl_bound);
+        struct ofl_constant *value = ofl_constant_new(modules, OFL_TYPE_INTEGER, 4);
+        bound->form = OFL_BOUND_STAR; /* as many as the value has */
+        symbol->typed = true;
+        symbol->type = (struct ofl_type){.kind_of = OFL_TYPE_INTEGER, .kind = 4};
+        symbol->bounds = bound;
+        symbol->rank = value->rank = 1;
+        value->elements = ofl_arena_alloc(modules->arena, sizeof rows[i].kinds / sizeof(int) * sizeof(void *));
+        for (; rows[i].kinds[value->count] != 0; value->count++) {
+            value->elements[value->count] = ofl_value_integer(modules, 4, rows[i].kinds[value->count]);
+        }
+        value->extent[0] = (int64_t)value->count;
+        symbol->constant = value;
+    }
 }
 
 struct ofl_symbol *ofl_intrinsic_module(struct ofl_modules *modules, const struct ofl_name *name)
@@ -174,10 +290,9 @@ struct ofl_symbol *ofl_intrinsic_module(struct ofl_modules *modules, const struc
                 symbol->type = (struct ofl_type){.kind_of = OFL_TYPE_INTEGER, .kind = 4};
             }
         }
-        if (intrinsic_modules[i].entries == iso_c_binding) {
-            for (size_t k = 0; k < sizeof iso_c_binding_others / sizeof iso_c_binding_others[0]; k++) {
-                add(modules, unit->scope, iso_c_binding_others[k], OFL_SYMBOL_CONSTANT);
-            }
+        add_other_constants(modules, unit->scope, intrinsic_modules[i].entries);
+        if (intrinsic_modules[i].entries == iso_fortran_env) {
+            add_kinds(modules, unit->scope);
         }
         struct ofl_symbol *module = OFL_NEW(modules->arena, struct ofl_symbol);
         module->name = name;

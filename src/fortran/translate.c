@@ -2,7 +2,7 @@
 #include "fortran/translate.h"
 #include "fortran/diagnostic.h"
 #include "fortran/driver_process.h"
-#include "fortran/kernel.h"
+#include "fortran/launch.h"
 #include "fortran/loop_check.h"
 #include "fortran/rewrite.h"
 #include "fortran/scope.h"
@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A parallel loop and the unit it is in. */
+/* A parallel loop and the unit it is in: a do concurrent, or a do behind `!$omp parallel do`. */
 struct parallel {
     const struct ofl_stmt *stmt;
     const struct ofl_unit *unit;
     const struct ofl_stmt *directives; /* `!GCC$` lines right before it; NULL if there are none */
+    bool openmp;
+    bool broken; /* it violates a constraint of the language, which has been reported */
 };
 
 struct translation {
@@ -42,6 +44,13 @@ void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc
     translator->modules = OFL_NEW(arena, struct ofl_modules);
     ofl_sources_start(&translator->sources, arena);
     ofl_modules_start(translator->modules, arena);
+    translator->modules->default_integer = translator->modules->default_logical = command->default_integer;
+    translator->modules->default_real = command->default_real;
+    translator->modules->default_double = command->default_double;
+    translator->modules->backslash = command->parse.backslash;
+    ofl_module_files_start(&translator->files, translator->modules, &translator->sources, arena,
+                           ofl_fc_module_folder(command), command->parse.include_paths,
+                           command->parse.include_path_count);
 }
 
 /* ---- Finding the loops ---- */
@@ -74,6 +83,42 @@ static void note_directive(struct translation *translation, const struct ofl_stm
     translation->previous = stmt;
 }
 
+static void add_loop(struct translation *translation, struct parallel loop)
+{
+    if (translation->count == translation->capacity) {
+        size_t capacity = translation->capacity == 0 ? 32 : 2 * translation->capacity;
+        struct parallel *loops = ofl_arena_alloc(translation->translator->arena, capacity * sizeof *loops);
+        if (translation->count > 0) {
+            memcpy(loops, translation->loops, translation->count * sizeof *loops);
+        }
+        translation->loops = loops;
+        translation->capacity = capacity;
+    }
+    translation->loops[translation->count++] = loop;
+}
+
+/* The loop that an OpenMP directive stands before, or NULL. */
+static const struct ofl_stmt *loop_behind(const struct ofl_stmt *directive)
+{
+    const struct ofl_stmt *stmt = directive->next;
+    while (stmt != NULL && stmt->kind == OFL_STMT_DIRECTIVE) {
+        stmt = stmt->next;
+    }
+    return stmt != NULL && stmt->kind == OFL_STMT_DO && stmt->as.loop.form == OFL_LOOP_COUNT ? stmt : NULL;
+}
+
+static void find_omp_loop(struct translation *translation, const struct ofl_stmt *directive)
+{
+    const struct ofl_stmt *loop = loop_behind(directive);
+    if (loop != NULL) {
+        add_loop(translation, (struct parallel){.stmt = loop, .unit = translation->unit, .openmp = true});
+    } else {
+        ofl_diag_unsupported(&translation->diagnostics, directive->span,
+                             "what stands behind this directive on the device");
+        translation->hidden = true;
+    }
+}
+
 static bool find_loop(struct ofl_stmt *stmt, void *context)
 {
     struct translation *translation = context;
@@ -87,23 +132,13 @@ static bool find_loop(struct ofl_stmt *stmt, void *context)
     const struct ofl_fc_command *command = translation->command;
     if (stmt->kind == OFL_STMT_DIRECTIVE && command->omp_loops && command->device != OFL_FC_NO_DEVICE &&
         is_omp_loop(stmt)) {
-        ofl_diag_unsupported(&translation->diagnostics, stmt->span, "a loop of OpenMP's on the device");
-        translation->hidden = true;
+        find_omp_loop(translation, stmt);
     }
     if (stmt->kind != OFL_STMT_DO || stmt->as.loop.form != OFL_LOOP_CONCURRENT) {
         translation->directives = stmt->kind == OFL_STMT_DIRECTIVE ? translation->directives : NULL;
         return true;
     }
-    if (translation->count == translation->capacity) {
-        size_t capacity = translation->capacity == 0 ? 32 : 2 * translation->capacity;
-        struct parallel *loops = ofl_arena_alloc(translation->translator->arena, capacity * sizeof *loops);
-        if (translation->count > 0) {
-            memcpy(loops, translation->loops, translation->count * sizeof *loops);
-        }
-        translation->loops = loops;
-        translation->capacity = capacity;
-    }
-    translation->loops[translation->count++] = (struct parallel){stmt, translation->unit, translation->directives};
+    add_loop(translation, (struct parallel){stmt, translation->unit, translation->directives, false, false});
     translation->directives = NULL;
     return true;
 }
@@ -145,6 +180,9 @@ static size_t rewrite_on_host(struct translation *translation, size_t index, con
     while (next < translation->count && translation->loops[next].stmt->span.begin < loop->stmt->whole.end) {
         next = rewrite_on_host(translation, next, why);
     }
+    if (loop->openmp) {
+        return next; /* it is OpenMP's on the CPU */
+    }
     drop_directives(translation, loop);
     ofl_rewrite_on_host(&translation->rewriter, loop->stmt, loop->unit, loop->directives);
     return next;
@@ -168,7 +206,7 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
 {
     const struct ofl_fc_command *command = translation->command;
     bool cuda = command->device == OFL_FC_CUDA;
-    const char *source = ofl_kernel_source(kernels, translation->translator->arena);
+    const char *source = ofl_lowered_source(kernels, translation->translator->arena);
     size_t bytes = 0;
     if (command->show_kernels) {
         for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
@@ -183,8 +221,8 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
     const char *suffix = unique_suffix(translation, source);
     for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
         ofl_kernel_launch(&translation->rewriter, kernel, suffix, cuda);
-        report(translation, kernel->stmt,
-               ofl_arena_format(translation->translator->arena, "offloaded: kernel %s", kernel->name));
+        ofl_rewrite_terminal_around(&translation->rewriter, kernel->stmt);
+        report(translation, kernel->stmt, ofl_launch_report(&translation->rewriter, kernel));
     }
     ofl_kernel_append_image(&translation->rewriter, suffix, image, bytes);
     translation->launches = true;
@@ -199,53 +237,128 @@ static size_t next_outside(const struct translation *translation, size_t index)
     return index;
 }
 
+/* A loop that passed the check: its kernel, or NULL after an error. */
+static struct ofl_kernel *lower(struct translation *translation, const struct parallel *loop)
+{
+    const struct ofl_fc_command *command = translation->command;
+    if (command->device == OFL_FC_METAL) {
+        ofl_diag_unsupported(&translation->diagnostics, loop->stmt->span, "a loop on Metal (--gpu=metal)");
+        return NULL;
+    }
+    if (loop->openmp) {
+        ofl_diag_unsupported(&translation->diagnostics, loop->stmt->span, "a loop of OpenMP's on the device");
+        return NULL;
+    }
+    drop_directives(translation, loop);
+    return ofl_lower_loop(&translation->rewriter, loop->stmt, loop->unit);
+}
+
+/* What is said of a construct that the loop reaches through calls, so that each loop has a message of its own. */
+static const char *reached_by(const struct translation *translation, const struct parallel *loop,
+                              const struct ofl_finding *finding)
+{
+    struct ofl_place place = ofl_place_of(&translation->translator->sources, loop->stmt->span.begin);
+    return finding->within == NULL
+               ? ""
+               : ofl_arena_format(translation->translator->arena, "; the loop at line %u reaches it", place.line);
+}
+
+/* A loop that uses something on the unsupported list.  Returns the index of the next one outside. */
+static size_t refuse(struct translation *translation, size_t index, const struct ofl_finding *finding)
+{
+    const struct parallel *loop = &translation->loops[index];
+    struct ofl_diagnostics *diagnostics = &translation->diagnostics;
+    if (!translation->command->fallback && !translation->command->show_kernels) {
+        ofl_diag_error(diagnostics, finding->span,
+                       "%s cannot run on the device, because %s%s (--gpu-allow-cpu-fallback sends the loop to the CPU)",
+                       finding->what, finding->why, reached_by(translation, loop, finding));
+        ofl_unsupported_notes(diagnostics, finding, loop->stmt);
+        return next_outside(translation, index);
+    }
+    ofl_diag_warning(diagnostics, finding->span, "%s cannot run on the device, because %s%s; the loop runs on the CPU",
+                     finding->what, finding->why, reached_by(translation, loop, finding));
+    ofl_unsupported_notes(diagnostics, finding, loop->stmt);
+    return rewrite_on_host(translation, index,
+                           ofl_arena_format(translation->translator->arena, "on the CPU: %s", finding->what));
+}
+
+/* What the check could not resolve. */
+static void refuse_unknown(struct translation *translation, const struct parallel *loop,
+                           const struct ofl_finding *finding)
+{
+    struct ofl_diagnostics *diagnostics = &translation->diagnostics;
+    const char *reached = reached_by(translation, loop, finding);
+    if (finding->not_yet) {
+        ofl_diag_unsupported(diagnostics, finding->span, "%s%s", finding->what, reached);
+    } else {
+        ofl_diag_error(diagnostics, finding->span, "%s%s", finding->what, reached);
+    }
+    ofl_unsupported_notes(diagnostics, finding, loop->stmt);
+}
+
+/* Whether the loop or one in its body is not Fortran, which has been reported. */
+static bool is_broken(const struct translation *translation, size_t index)
+{
+    bool broken = false;
+    for (size_t end = next_outside(translation, index); index < end; index++) {
+        broken |= translation->loops[index].broken;
+    }
+    return broken;
+}
+
 /* Gives each outermost loop its one outcome. */
 static void decide_all(struct translation *translation)
 {
+    struct ofl_modules *modules = translation->translator->modules;
     struct ofl_kernel *kernels = NULL, **last = &kernels;
+    unsigned device = translation->command->device == OFL_FC_METAL ? OFL_UNSUPPORTED_METAL : OFL_UNSUPPORTED_CUDA;
     for (size_t index = 0; index < translation->count;) {
         const struct parallel *loop = &translation->loops[index];
-        struct ofl_blocker blocker = ofl_unsupported_find(loop->stmt, loop->unit, translation->translator->arena);
-        if (translation->command->default_kinds != NULL) {
+        if (translation->command->other_kinds != NULL) {
             ofl_diag_unsupported(&translation->diagnostics, loop->stmt->span, "a loop on the device with %s",
-                                 translation->command->default_kinds);
+                                 translation->command->other_kinds);
             index = next_outside(translation, index);
-        } else if (blocker.what == NULL) {
-            drop_directives(translation, loop);
-            *last = ofl_kernel_make(&translation->rewriter, loop->stmt, loop->unit);
-            last = *last == NULL ? last : &(*last)->next;
-            index = next_outside(translation, index);
-        } else if (translation->command->fallback || translation->command->show_kernels) {
-            ofl_diag_warning(&translation->diagnostics, blocker.span,
-                             "%s cannot run on the device, because %s; the loop runs on the CPU", blocker.what,
-                             blocker.why);
-            ofl_diag_note(&translation->diagnostics, loop->stmt->span, "the loop begins here");
-            index = rewrite_on_host(translation, index,
-                                    ofl_arena_format(translation->translator->arena, "on the CPU: %s", blocker.what));
-        } else {
-            ofl_diag_error(
-                &translation->diagnostics, blocker.span,
-                "%s cannot run on the device, because %s (--gpu-allow-cpu-fallback sends the loop to the CPU)",
-                blocker.what, blocker.why);
-            ofl_diag_note(&translation->diagnostics, loop->stmt->span, "the loop begins here");
-            index = next_outside(translation, index);
+            continue;
         }
+        struct ofl_finding finding = ofl_unsupported_find(modules, loop->unit, loop->stmt, device);
+        if (finding.verdict == OFL_VERDICT_LISTED) {
+            index = refuse(translation, index, &finding);
+            continue;
+        }
+        if (finding.verdict == OFL_VERDICT_UNKNOWN) {
+            refuse_unknown(translation, loop, &finding);
+        } else if (!is_broken(translation, index)) {
+            *last = lower(translation, loop);
+            last = *last == NULL ? last : &(*last)->next;
+        }
+        index = next_outside(translation, index);
     }
     if (translation->diagnostics.errors == 0 && kernels != NULL) {
         add_launches(translation, kernels);
     }
 }
 
+static void check_all(struct translation *translation)
+{
+    struct ofl_diagnostics *diagnostics = &translation->diagnostics;
+    for (size_t index = 0; index < translation->count; index++) {
+        struct parallel *loop = &translation->loops[index];
+        unsigned before = diagnostics->errors;
+        if (!loop->openmp) {
+            ofl_loop_check(translation->translator->modules, loop->stmt, loop->unit, diagnostics);
+        }
+        loop->broken = diagnostics->errors > before;
+    }
+}
+
 static void rewrite_all(struct translation *translation)
 {
-    for (size_t index = 0; index < translation->count; index++) {
-        ofl_loop_check(translation->loops[index].stmt, translation->loops[index].unit, &translation->diagnostics);
-    }
+    check_all(translation);
     if (translation->command->device != OFL_FC_NO_DEVICE) {
         decide_all(translation);
         return;
     }
-    for (size_t index = 0; index < translation->count;) {
+    for (size_t index = 0; index < translation->count && translation->diagnostics.errors == 0;) {
         index = rewrite_on_host(translation, index, "on the CPU: no device was asked for (--gpu=)");
     }
 }
@@ -264,13 +377,18 @@ static const struct ofl_source *load(struct ofl_translator *translator, const st
         const char *text = ofl_file_read(translator->arena, preprocessed, &length);
         if (text != NULL) {
             error = OFL_LOAD_TOO_LARGE;
-            source = ofl_source_add(&translator->sources, input->argument, text, length);
+            source = ofl_source_add(&translator->sources, input->name, text, length);
         }
+    } else if (input->name != input->argument) {
+        size_t length = 0;
+        const char *text = ofl_stdin_keep(translator->arena, &length);
+        error = OFL_LOAD_TOO_LARGE;
+        source = ofl_source_add(&translator->sources, input->name, text, length);
     } else {
         source = ofl_source_load(&translator->sources, input->argument, &error);
     }
     if (source == NULL) {
-        ofl_fc_error("cannot read %s: %s", input->argument,
+        ofl_fc_error("cannot read %s: %s", input->name,
                      error == OFL_LOAD_TOO_LARGE   ? "the text and what it includes are too large"
                      : error == OFL_LOAD_DIRECTORY ? "it is a folder"
                                                    : strerror(errno));
@@ -302,6 +420,9 @@ void ofl_translator_learn(struct ofl_translator *translator, const struct ofl_fc
         options.form = input->form;
         ofl_diag_start(&dropped, &translator->sources, translator->arena);
         struct ofl_file *file = ofl_parse(source, &options, &translator->sources, &dropped);
+        if (dropped.errors == 0) {
+            ofl_module_files_note(&translator->files, file, &options);
+        }
         ofl_scopes_build(file, translator->modules, &dropped);
     }
 }
@@ -319,11 +440,15 @@ struct ofl_translation ofl_translate(struct ofl_translator *translator, const st
     ofl_diag_start(&translation.diagnostics, &translator->sources, translator->arena);
     translation.file = ofl_parse(source, &translation.options, &translator->sources, &translation.diagnostics);
     find_loops(&translation, translation.file->units);
+    if (translation.diagnostics.errors == 0) {
+        ofl_module_files_note(&translator->files, translation.file, &translation.options);
+    }
     if (translation.count == 0 && !translation.hidden) {
         /* What was found in the text is none of our business. */
         ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
         return (struct ofl_translation){.result = OFL_TRANSLATE_UNCHANGED};
     }
+    translation.diagnostics.limit += (unsigned)translation.count; /* each loop may have its message */
     if (translation.diagnostics.errors == 0) {
         ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
         ofl_rewrite_start(&translation.rewriter, translation.file, &translator->sources, translator->modules,

@@ -7,6 +7,7 @@
 #define OFL_FORTRAN_TRANSLATE_H
 
 #include "fortran/driver_command.h"
+#include "fortran/module_file.h"
 #include "fortran/source.h"
 
 enum ofl_translate_result {
@@ -28,6 +29,7 @@ struct ofl_translator {
     struct ofl_arena *arena;
     struct ofl_sources sources;
     struct ofl_modules *modules;
+    struct ofl_module_files files; /* what it read is noted there */
 };
 
 void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc_command *command,

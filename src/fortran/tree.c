@@ -34,7 +34,7 @@ const char *ofl_attr_text(enum ofl_attr_kind kind)
     return texts[kind];
 }
 
-static void walk_stmt(struct ofl_stmt *stmt, bool (*visit)(struct ofl_stmt *stmt, void *context), void *context)
+void ofl_walk_stmt(struct ofl_stmt *stmt, bool (*visit)(struct ofl_stmt *stmt, void *context), void *context)
 {
     if (!visit(stmt, context)) {
         return;
@@ -53,7 +53,7 @@ static void walk_stmt(struct ofl_stmt *stmt, bool (*visit)(struct ofl_stmt *stmt
     case OFL_STMT_IF_STMT:
     case OFL_STMT_WHERE_STMT:
         if (stmt->as.guarded.body != NULL) {
-            walk_stmt(stmt->as.guarded.body, visit, context);
+            ofl_walk_stmt(stmt->as.guarded.body, visit, context);
         }
         break;
     case OFL_STMT_DO:
@@ -86,7 +86,7 @@ static void walk_stmt(struct ofl_stmt *stmt, bool (*visit)(struct ofl_stmt *stmt
 void ofl_walk_stmts(const struct ofl_block *block, bool (*visit)(struct ofl_stmt *stmt, void *context), void *context)
 {
     for (struct ofl_stmt *stmt = block->first; stmt != NULL; stmt = stmt->next) {
-        walk_stmt(stmt, visit, context);
+        ofl_walk_stmt(stmt, visit, context);
     }
 }
 

@@ -22,8 +22,11 @@
 #define OFL_MAX_PARENS     1000  /* brackets inside brackets */
 #define OFL_MAX_NESTING    1000
 
-struct ofl_symbol; /* scope.h */
-struct ofl_scope;  /* scope.h */
+struct ofl_symbol;  /* scope.h */
+struct ofl_scope;   /* scope.h */
+struct ofl_meaning; /* meaning.h, as the next two */
+struct ofl_action;
+struct ofl_procedure;
 struct ofl_expr;
 struct ofl_stmt;
 struct ofl_unit;
@@ -118,6 +121,7 @@ struct ofl_expr {
     enum ofl_expr_kind kind;
     uint32_t depth; /* of the tree below, itself included */
     struct ofl_span span;
+    const struct ofl_meaning *meaning; /* private to meaning.c: what is known already */
     union {
         struct {
             const struct ofl_name *name;
@@ -150,6 +154,7 @@ struct ofl_expr {
             struct ofl_type_spec *type; /* of the index, or NULL */
             struct ofl_ident index;
             struct ofl_expr *first, *last, *step; /* step may be NULL */
+            struct ofl_scope *scope;              /* of the index; made by meaning.c */
         } implied_do;
         struct {
             struct ofl_expr *lower, *upper, *step;
@@ -328,6 +333,7 @@ struct ofl_arm {
     struct ofl_arg *values;     /* CASE */
     struct ofl_type_spec *type; /* TYPE_IS, CLASS_IS */
     struct ofl_block body;
+    struct ofl_scope *scope; /* select type and rank: of the associate name; made by scope.c */
     struct ofl_arm *next;
 };
 
@@ -397,6 +403,8 @@ struct ofl_stmt {
     struct ofl_label end_label;
     struct ofl_stmt *parent; /* the construct around it, NULL directly in a unit */
     struct ofl_stmt *next;
+    struct ofl_scope *scope;         /* in which it stands; set by scope.c, see ofl_scope_of */
+    const struct ofl_action *action; /* private to meaning.c */
     union {
         struct {
             struct ofl_expr *target, *value;
@@ -557,7 +565,9 @@ struct ofl_unit {
     struct ofl_unit *units;   /* internal or module procedures */
     struct ofl_unit *parent;  /* host, or NULL (an interface body: the unit with the interface block) */
     bool interface_body;
-    struct ofl_scope *scope; /* made by scope.c */
+    struct ofl_scope *scope;   /* made by scope.c */
+    struct ofl_unit *separate; /* the interface body of a separate module procedure, and back; set by scope.c */
+    const struct ofl_procedure *procedure; /* private to meaning.c */
     struct ofl_unit *next;
 };
 
@@ -569,6 +579,7 @@ struct ofl_file {
 /* ---- Helpers (tree.c, dump.c) ----------------------------------------------------------------------------------- */
 
 /* Calls `visit` for a block's statements and all below, in source order; false from it skips what is below. */
+void ofl_walk_stmt(struct ofl_stmt *stmt, bool (*visit)(struct ofl_stmt *stmt, void *context), void *context);
 void ofl_walk_stmts(const struct ofl_block *block, bool (*visit)(struct ofl_stmt *stmt, void *context), void *context);
 
 /* The value of a character literal: quotes removed, doubled quotes halved, escapes of -fbackslash replaced.
@@ -576,6 +587,7 @@ void ofl_walk_stmts(const struct ofl_block *block, bool (*visit)(struct ofl_stmt
 char *ofl_literal_text(struct ofl_arena *arena, const struct ofl_expr *literal, bool backslash, size_t *length);
 
 /* A compact S-expression of the tree: one statement a line, indented; for tests and debugging. */
+void ofl_dump_unit(const struct ofl_unit *unit, FILE *stream);
 void ofl_dump_file(const struct ofl_file *file, FILE *stream);
 void ofl_dump_expr(const struct ofl_expr *expr, FILE *stream);
 #endif

@@ -1,9 +1,9 @@
 /* The summary: lines for programs in a file, a table for people on standard error.
  *
- * The file has a line `operation device calls` for each routine and device ("cpu" for the CPU library);
- * nested calls are the CPU library's own and are not in it.  The process that `gpu-offload run` started writes
- * FILE, every other one that made calls FILE.PID.  Written at the end of a process, which may be in a signal handler:
- * no memory is taken, no lock, and little of the stack. */
+ * The file has a line `operation device calls` for each routine and device ("cpu" for the CPU library), and one for
+ * each kernel of a compiled loop; nested calls are the CPU library's own and are not in it.  The process that
+ * `gpu-offload run` started writes FILE, every other one that made calls FILE.PID.  Written at the end of a process,
+ * which may be in a signal handler: no memory is taken, no lock, and little of the stack. */
 #include "intercept/summary.h"
 #include "intercept/wrapper.h"
 #include "base/message.h"
@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "base/signals.h"
 #include "device/device.h"
+#include "device/launches.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ void ofl_summary_start(void)
 {
     const char *root = getenv(OFL_ROOT_VARIABLE);
     is_root = root == NULL || strtol(root, NULL, 10) == (long)getpid();
+    ofl_launches_claim();
 }
 
 void ofl_summary_forked(void)
@@ -94,7 +96,7 @@ static void add_calls(struct output *output, const char *name, char letter, cons
         if (output->length > sizeof output->text - LONGEST) {
             flush_output(output);
         }
-        output->length += (size_t)snprintf(output->text + output->length, LONGEST, "%c%.60s %.60s %" PRIu64 "\n",
+        output->length += (size_t)snprintf(output->text + output->length, LONGEST, "%c%.120s %.60s %" PRIu64 "\n",
                                            letter, name, device, calls);
     }
 }
@@ -120,6 +122,9 @@ static void write_file(const struct sums *sums, const char *path)
             add_calls(&output, name, letter, device != NULL ? device : "device", calls[OFL_COUNT_DEVICE]);
             add_calls(&output, name, letter, "cpu", calls_on_cpu(calls));
         }
+    }
+    for (const struct ofl_launches *item = ofl_launches(); item != NULL; item = item->next) {
+        add_calls(&output, item->kernel + 1, item->kernel[0], item->device, item->count);
     }
     flush_output(&output);
     if (close(descriptor) != 0 && output.failure == 0 && errno != EINTR) {
@@ -179,6 +184,9 @@ static void print_table(const struct sums *sums)
             }
         }
     }
+    for (const struct ofl_launches *item = ofl_launches(); item != NULL; item = item->next) {
+        print_line("  loop %s: %" PRIu64 " launches\n", item->kernel, item->count);
+    }
     if (sums->total[OFL_COUNT_SMALL] > 0) {
         print_line("  %" PRIu64 " on the CPU because %s\n", sums->total[OFL_COUNT_SMALL],
                    ofl_reason_text(OFL_BELOW_FLOOR));
@@ -203,7 +211,8 @@ void ofl_summary_write(void)
         return;
     }
     take_sums(&sums);
-    bool called = sums.total[OFL_COUNT_DEVICE] + sums.total[OFL_COUNT_CPU] + sums.total[OFL_COUNT_SMALL] > 0;
+    bool called = sums.total[OFL_COUNT_DEVICE] + sums.total[OFL_COUNT_CPU] + sums.total[OFL_COUNT_SMALL] > 0 ||
+                  ofl_launches() != NULL;
     if (!is_root && !called) {
         return;
     }

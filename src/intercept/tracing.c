@@ -66,7 +66,8 @@ static void note_work(struct ofl_visit *visit)
     ofl_work_from_call(&visit->call, &work);
     record->flops = work.flops;
     for (int i = 0; i < record->buffers; i++) {
-        bool surely = record->buffer[i].access == OFL_READ || record->buffer[i].access == OFL_UPDATE;
+        bool surely = (record->buffer[i].access == OFL_READ && !ofl_trace_repeats(record, i)) ||
+                      record->buffer[i].access == OFL_UPDATE;
         read += surely ? (double)record->buffer[i].bytes : 0;
     }
     for (int i = 0; i < record->buffers; i++) {

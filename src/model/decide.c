@@ -49,9 +49,9 @@ static bool start_pays(const struct ofl_work *work, const struct ofl_machine *ma
 {
     enum ofl_library library = ofl_library_of(work->operation);
     double cost = ofl_start_seconds(work, machine, learning, situation);
-    double missed = situation->state == OFL_NOT_STARTED         ? get(&learning->missed)
-                    : !situation->library_loaded[library]       ? get(&learning->missed_library[library])
-                                                                : get(&about(work, learning)->missed);
+    double missed = situation->state == OFL_NOT_STARTED   ? get(&learning->missed)
+                    : !situation->library_loaded[library] ? get(&learning->missed_library[library])
+                                                          : get(&about(work, learning)->missed);
     return missed + saving >= cost * level->start_factor;
 }
 

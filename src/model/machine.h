@@ -12,8 +12,8 @@ enum ofl_direction { OFL_COPY_IN, OFL_COPY_OUT, OFL_DIRECTION_COUNT };
 enum ofl_host_memory {
     OFL_PAGEABLE, /* ordinary memory */
     OFL_PINNED,   /* page-locked memory */
-    OFL_BULK,     /* ordinary memory, much of it: several threads help.  Of this and OFL_PAGEABLE the faster one counts */
-    OFL_COMMIT,   /* out only: from the staging area to its place, within host memory */
+    OFL_BULK,   /* ordinary memory, much of it: several threads help.  Of this and OFL_PAGEABLE the faster one counts */
+    OFL_COMMIT, /* out only: from the staging area to its place, within host memory */
     OFL_HOST_MEMORY_COUNT
 };
 

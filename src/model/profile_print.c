@@ -60,7 +60,8 @@ static void print_curve(struct printer *printer, enum ofl_place place, enum ofl_
 
 static void print_costs(struct printer *printer, const struct ofl_machine *machine)
 {
-    print(printer, "\n# Seconds to start the device and, when first needed, each of its libraries and each routine.\nstart");
+    print(printer,
+          "\n# Seconds to start the device and, when first needed, each of its libraries and each routine.\nstart");
     print_number(printer, machine->start);
     for (int i = 0; i < OFL_LIBRARY_COUNT; i++) {
         print(printer, "\nstart %s", ofl_library_name((enum ofl_library)i));

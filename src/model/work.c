@@ -83,6 +83,21 @@ double ofl_buffer_bytes(const struct ofl_buffer *buffer)
     return elements * buffer->element_size;
 }
 
+/* Whether an operand that is only read is an earlier one once more (A times A): it is moved once. */
+static bool repeats(const struct ofl_call *call, int i)
+{
+    const struct ofl_buffer *operand = &call->operand[i];
+    for (int j = 0; j < i; j++) {
+        const struct ofl_buffer *other = &call->operand[j];
+        if (operand->access == OFL_READ && other->access == OFL_READ && operand->address != NULL &&
+            operand->address == other->address && operand->rows == other->rows && operand->columns == other->columns &&
+            operand->ld == other->ld && operand->region == other->region) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Products of a matrix and a vector (measured only) have two extents.  The third extent is k where the operation has
  * one, the number of right-hand sides where a factor is only applied, the order and right-hand sides where it is also
  * made, the order of the triangular or symmetric operand
@@ -132,7 +147,7 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
     bool untouched = beta_is_zero(call);
     for (int i = 0; i < call->operands && i < OFL_MAX_OPERANDS; i++) {
         const struct ofl_buffer *operand = &call->operand[i];
-        double bytes = ofl_buffer_bytes(operand);
+        double bytes = repeats(call, i) ? 0 : ofl_buffer_bytes(operand);
         bool read =
             operand->access == OFL_READ || operand->access == OFL_UPDATE || (operand->access == OFL_ADD && !untouched);
         out->bytes_in += read ? bytes : 0;

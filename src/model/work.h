@@ -17,8 +17,8 @@ struct ofl_work {
     int64_t m, n, k;                       /* as in the call */
 
     /* The box of the computation: flops are proportional to extent[0] * extent[1] * extent[2].  The
-     * three products of two extents are its surfaces, proportional to the operands' sizes.  Where an operation has a side
-     * extent[0] and extent[2] are the order of the operand that stands there. */
+     * three products of two extents are its surfaces, proportional to the operands' sizes.  Where an operation has a
+     * side extent[0] and extent[2] are the order of the operand that stands there. */
     double extent[3];
     double flops; /* complex operations count four times */
 

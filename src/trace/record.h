@@ -14,6 +14,7 @@
  * Reasons are those of reasons.def, which only grows. */
 #ifndef OFL_TRACE_RECORD_H
 #define OFL_TRACE_RECORD_H
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -89,6 +90,19 @@ struct ofl_trace_text {
     uint64_t first, last; /* module: addresses; kernel: number; block: file offset or 0 */
     char text[216];       /* terminated; the end of a path that is too long */
 };
+
+/* Whether a buffer that is only read is an earlier one once more: it is moved once. */
+static inline bool ofl_trace_repeats(const struct ofl_trace_record *record, int i)
+{
+    const struct ofl_trace_buffer *buffer = record->buffer;
+    for (int j = 0; j < i; j++) {
+        if (buffer[i].access == 0 && buffer[j].access == 0 && buffer[i].address == buffer[j].address &&
+            buffer[i].bytes == buffer[j].bytes && buffer[i].region == buffer[j].region) {
+            return true; /* access 0: OFL_READ */
+        }
+    }
+    return false;
+}
 
 _Static_assert(sizeof(struct ofl_trace_record) == 256, "the record has no holes");
 _Static_assert(sizeof(struct ofl_trace_text) == sizeof(struct ofl_trace_record), "all records have one size");

@@ -1,11 +1,10 @@
-/* A library with a few routines of BLAS and LAPACK, so that these tests need none to be installed. */
+/* A BLAS library with two routines, so that these tests need none to be installed. */
 #include <stddef.h>
 
 void dgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k, const double *alpha,
             const double *a, const int *lda, const double *b, const int *ldb, const double *beta, double *c,
             const int *ldc);
 int isamax_(const int *n, const float *x, const int *increment);
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 
 /* Only what the client below asks for: no transposition. */
 void dgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k, const double *alpha,
@@ -33,11 +32,4 @@ int isamax_(const int *n, const float *x, const int *increment)
         largest = (value < 0 ? -value : value) > (before < 0 ? -before : before) ? i + 1 : largest;
     }
     return largest;
-}
-
-/* Of no use but its verdict: the matrix is positive definite if its first element is positive. */
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info)
-{
-    (void)uplo, (void)lda;
-    *info = *n > 0 && a[0] <= 0 ? 1 : 0;
 }

@@ -108,6 +108,7 @@ same "curves of routines that crash" 0 "$(grep -cE '^curve cpu (dtrmm|cherk)$' c
 # ---- measure: everything on the CPU, recorded ----
 check "measure: no program" 2 '' 'no program is given; usage: gpu-offload measure' "$offload" measure
 check "measure: not its option" 2 '' "there is no option '--level'" "$offload" measure --level 3 true
+# shellcheck disable=SC2016 # for the shell that is started
 check "measure: no such program" 127 '' '' bash -c '"$1" measure nowhere 2>/dev/null' - "$offload"
 GPU_OFFLOAD_DEVICE=host GPU_OFFLOAD_FORCE=1 "$offload" measure -- "$blas" 1 200 --random 3 >out 2>err
 same "status of measure" 0 $?

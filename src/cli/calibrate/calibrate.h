@@ -21,7 +21,7 @@ struct ofl_calibration_pass {
     struct ofl_calibration_point *point;
     size_t points, disturbed;
     char library[OFL_PROFILE_KEY_SIZE]; /* the BLAS that was mapped; empty if none was seen */
-    char skip[2048];                    /* routines, with commas between: those that stopped a client, and finished ones */
+    char skip[2048]; /* routines, with commas between: those that stopped a client, and finished ones */
 };
 
 /* What a pass may take, and on what it runs. */

@@ -16,9 +16,9 @@
  *   done, skip                    the cell was measured, or left out
  *
  * A point that was disturbed is measured again.  SECONDS is the time that all points may take, LARGEST the largest
- * order.  After a crash a new client goes on: --from leaves out so many cells, --skip these routines.  With --random the
- * shapes and flags are random ones instead, to compare predictions with (`gpu-offload estimate --check`); then N counts
- * rounds. */
+ * order.  After a crash a new client goes on: --from leaves out so many cells, --skip these routines.  With --random
+ * the shapes and flags are random ones instead, to compare predictions with (`gpu-offload estimate --check`); then N
+ * counts rounds. */
 #include "cli/calibrate/canary.h"
 #include "cli/calibrate/points.h"
 #include "base/clock.h"
@@ -73,30 +73,12 @@ static void *value_of(struct values *v, const char *word, size_t length)
         const char *word;
         void *value;
     } table[] = {
-        {"side", &v->call.side},
-        {"uplo", &v->call.uplo},
-        {"trans", &v->call.trans},
-        {"transa", &v->call.trans},
-        {"transb", &v->call.transb},
-        {"diag", none},
-        {"m", &v->call.m},
-        {"n", &v->call.n},
-        {"k", &v->call.k},
-        {"lda", &v->lda},
-        {"ldb", &v->ldb},
-        {"ldc", &v->ldc},
-        {"A", v->memory->a},
-        {"B", v->memory->b},
-        {"C", v->memory->c},
-        {"nrhs", &v->call.nrhs},
-        {"ipiv", v->memory->pivots},
-        {"tau", v->memory->tau},
-        {"work", v->memory->work},
-        {"lwork", &v->lwork},
-        {"info", &v->info},
-        {"alpha", one},
-        {"real_alpha", one},
-        {"beta", beta},
+        {"side", &v->call.side},     {"uplo", &v->call.uplo}, {"trans", &v->call.trans}, {"transa", &v->call.trans},
+        {"transb", &v->call.transb}, {"diag", none},          {"m", &v->call.m},         {"n", &v->call.n},
+        {"k", &v->call.k},           {"lda", &v->lda},        {"ldb", &v->ldb},          {"ldc", &v->ldc},
+        {"A", v->memory->a},         {"B", v->memory->b},     {"C", v->memory->c},       {"nrhs", &v->call.nrhs},
+        {"ipiv", v->memory->pivots}, {"tau", v->memory->tau}, {"work", v->memory->work}, {"lwork", &v->lwork},
+        {"info", &v->info},          {"alpha", one},          {"real_alpha", one},       {"beta", beta},
         {"real_beta", beta},
     };
     const char *colon = memchr(word, ':', length);
@@ -343,8 +325,8 @@ static double measure(const struct ofl_calibration_call *what, struct memory *me
         quiet = ofl_canary_wait(0.1) && quiet;
         if (quiet || attempt == ATTEMPTS) {
             printf("point %c%s %d %d %d %" PRIu64 " %" PRIu64 " %d\n", what->letter, operations[what->operation].name,
-                   what->m, what->n, what->k > 0 ? what->k : what->nrhs, (uint64_t)(begin * 1e9),
-                   (uint64_t)(end * 1e9), quiet);
+                   what->m, what->n, what->k > 0 ? what->k : what->nrhs, (uint64_t)(begin * 1e9), (uint64_t)(end * 1e9),
+                   quiet);
             fflush(stdout);
             break;
         }
@@ -406,8 +388,8 @@ static bool measure_cell(enum ofl_operation operation, char letter, int order, b
     return longest * 8 * 3 <= left / 8 && (ofl_clock() - begin) * 6 <= left / 2;
 }
 
-/* Orders of one routine, smallest first, until a call takes longer than the time allows.  Where the largest order is small only
- * every second one is measured. */
+/* Orders of one routine, smallest first, until a call takes longer than the time allows.  Where the largest order is
+ * small only every second one is measured. */
 static const int orders[] = {48, 68, 96, 136, 192, 272, 384, 544, 768, 1088, 1536, 2176, 3072, 4352, 6144, 8704, 12288};
 enum { ORDERS = sizeof orders / sizeof *orders, LARGE = 6144 };
 

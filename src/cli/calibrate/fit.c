@@ -137,8 +137,8 @@ static double solve_compute(const struct sample *sample, const struct ofl_machin
     return low;
 }
 
-/* Samples of one routine on the device: seconds to compute.  Calls that were not cut come first: they show what the device
- * can reach, which bounds those that were limited by their copies and tell little of computing. */
+/* Samples of one routine on the device: seconds to compute.  Calls that were not cut come first: they show what the
+ * device can reach, which bounds those that were limited by their copies and tell little of computing. */
 static void find_compute(const struct sample *seen, size_t count, const struct ofl_machine *machine,
                          struct ofl_sample *samples)
 {
@@ -149,7 +149,8 @@ static void find_compute(const struct sample *seen, size_t count, const struct o
             if ((sample->work.pieces > 1) != cut) {
                 continue;
             }
-            /* What the device says holds its own launch times, but a copy line that is a little off must not hide it. */
+            /* What the device says holds its own launch times, but a copy line that is a little off must not hide it.
+             */
             double least = cut ? (fastest > 0 ? sample->work.flops / (1.3 * fastest) : 1e-3 * sample->seconds)
                                : 0.7 * sample->computed;
             samples[i].seconds = solve_compute(sample, machine, fmin(least, sample->seconds));
@@ -204,7 +205,8 @@ enum copy { COPY_IN, COPY_OUT_DIRECT, COPY_OUT_STAGED };
 /* Bytes are 0 if the record does not tell of such a copy. */
 static struct ofl_copy_sample copy_of(const struct ofl_trace_record *record, enum copy copy)
 {
-    bool whole = record->pieces <= 1, lapack = ofl_library_of((enum ofl_operation)record->operation) != OFL_LIBRARY_BLAS;
+    bool whole = record->pieces <= 1,
+         lapack = ofl_library_of((enum ofl_operation)record->operation) != OFL_LIBRARY_BLAS;
     if (copy == COPY_IN) {
         /* Copies in wait for nothing, so their time is their own however the call was cut. */
         return (struct ofl_copy_sample){(double)record->bytes_in, record->copy_in};

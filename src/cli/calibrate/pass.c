@@ -2,8 +2,8 @@
  *
  * Entry point: ofl_calibration_run.  The client is another process because a CPU library may crash or hang in a
  * routine that it offers: then the routine is left out, with a line, and a new client goes on behind it.  What was
- * measured before is in the trace, which is whole to its last call.  The time that the pass may take is bounded whatever
- * the client does. */
+ * measured before is in the trace, which is whole to its last call.  The time that the pass may take is bounded
+ * whatever the client does. */
 #include "cli/calibrate/calibrate.h"
 #include "base/clock.h"
 #include "base/message.h"
@@ -111,13 +111,13 @@ static bool next_line(struct client *client, char line[LINE])
         }
         struct pollfd wait = {.fd = client->said, .events = POLLIN};
         double left = client->deadline - ofl_clock();
-        if (client->length == sizeof client->text || left <= 0 || ofl_calibration_interrupted) {
+        if (client->length >= sizeof client->text || left <= 0 || ofl_calibration_interrupted) {
             return false;
         }
+        size_t room = sizeof client->text - client->length;
         /* A signal that comes just before poll is noticed at the next turn. */
         int ready = poll(&wait, 1, left < 0.5 ? (int)(left * 1000) + 1 : 500);
-        ssize_t n = ready > 0 ? read(client->said, client->text + client->length, sizeof client->text - client->length)
-                              : -1;
+        ssize_t n = ready > 0 ? read(client->said, client->text + client->length, room) : -1;
         if (ready > 0 && n <= 0 && !(n < 0 && errno == EINTR)) {
             return false;
         }

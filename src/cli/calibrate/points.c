@@ -164,7 +164,10 @@ void ofl_calibration_operand(const struct ofl_calibration_call *call, const char
     };
     (void)m, (void)n, (void)k, (void)nrhs, (void)side, (void)trans, (void)transa, (void)transb;
     *rows = *columns = 0;
-#define OFL_OPERAND(operand, access, region, r, c) {#operand, r, c}
+#define OFL_OPERAND(operand, access, region, r, c)                                                                     \
+    {                                                                                                                  \
+#operand, r, c                                                                                                 \
+    }
 #define OFL_OPERATION(name, precisions, kind, arguments, row_major, flops, ...)                                        \
     case OFL_OP_##name: {                                                                                              \
         const struct operand list[] = {__VA_ARGS__};                                                                   \

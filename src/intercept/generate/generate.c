@@ -425,7 +425,9 @@ static void print_wrapper(const struct operation *operation, const struct scheme
     print_forwarded(&signature, scheme->interface, false);
     printf(");\n    OFL_TELL_UNWINDING();\n");
     if (ofl_table_has_class(&signature, INFO)) {
-        const char *width = scheme->integer_bytes == 8 ? "8" : scheme->integer_bytes == 4 ? "4" : "target->integer_bytes";
+        const char *width = scheme->integer_bytes == 8   ? "8"
+                            : scheme->integer_bytes == 4 ? "4"
+                                                         : "target->integer_bytes";
         printf("    ofl_note_verdict(outermost, info, %s);\n", width);
     }
     printf("    ofl_leave(&ofl_symbols[%d], outermost);\n}\n\n", symbol);

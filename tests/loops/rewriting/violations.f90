@@ -1,7 +1,7 @@
 ! What Fortran forbids in do concurrent is an error, also on the CPU.
 ! expect: 15:16: error: 'k' is in no locality clause
 ! expect: 19:10: error: 'f' is not pure
-! expect: 20:8: error: 's' is not pure
+! expect: 20:3: error: 's' is not pure
 ! expect: 23:3: error: 'i' is an index
 ! expect: 24:14: error: 'return' is not allowed
 ! expect: 28:7: error: a branch to label 10 leaves

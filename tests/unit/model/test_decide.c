@@ -211,11 +211,11 @@ static void test_start_of_routines(void **state)
         unsigned calls; /* of the routine on the device */
         double cost;
     } cases[] = {
-        {OFL_OP_gemm, false, false, false, 0, 1.25},  {OFL_OP_gemm, true, false, false, 0, 0.25},
-        {OFL_OP_gemm, true, true, false, 0, 0.1},     {OFL_OP_gemm, true, true, false, 1, 0},
-        {OFL_OP_potrf, false, false, false, 0, 1.5},  {OFL_OP_potrf, true, false, false, 0, 0.5},
-        {OFL_OP_potrf, true, true, false, 0, 0.25},   {OFL_OP_potrf, true, true, true, 0, 0.2},
-        {OFL_OP_potrf, true, false, true, 0, 0.2},    {OFL_OP_potrf, true, true, true, 5, 0},
+        {OFL_OP_gemm, false, false, false, 0, 1.25}, {OFL_OP_gemm, true, false, false, 0, 0.25},
+        {OFL_OP_gemm, true, true, false, 0, 0.1},    {OFL_OP_gemm, true, true, false, 1, 0},
+        {OFL_OP_potrf, false, false, false, 0, 1.5}, {OFL_OP_potrf, true, false, false, 0, 0.5},
+        {OFL_OP_potrf, true, true, false, 0, 0.25},  {OFL_OP_potrf, true, true, true, 0, 0.2},
+        {OFL_OP_potrf, true, false, true, 0, 0.2},   {OFL_OP_potrf, true, true, true, 5, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ofl_work work = simple_work(1e7, 0, 0);
@@ -322,11 +322,15 @@ static void test_residency(void **state)
 }
 
 const struct CMUnitTest decide_tests[] = {
-    cmocka_unit_test(test_level_table),      cmocka_unit_test(test_required_speedup),
-    cmocka_unit_test(test_speedup_tie),      cmocka_unit_test(test_reserve),
-    cmocka_unit_test(test_other_programs),   cmocka_unit_test(test_start),
+    cmocka_unit_test(test_level_table),
+    cmocka_unit_test(test_required_speedup),
+    cmocka_unit_test(test_speedup_tie),
+    cmocka_unit_test(test_reserve),
+    cmocka_unit_test(test_other_programs),
+    cmocka_unit_test(test_start),
     cmocka_unit_test(test_start_of_routines),
-    cmocka_unit_test(test_order_of_reasons), cmocka_unit_test(test_floor),
+    cmocka_unit_test(test_order_of_reasons),
+    cmocka_unit_test(test_floor),
     cmocka_unit_test(test_residency),
 };
 const size_t decide_test_count = sizeof decide_tests / sizeof *decide_tests;

@@ -161,8 +161,7 @@ static void test_bad_curves(void **state)
 }
 
 const struct CMUnitTest fit_tests[] = {
-    cmocka_unit_test(test_quartile), cmocka_unit_test(test_lines),      cmocka_unit_test(test_bad_lines),
-    cmocka_unit_test(test_curves),   cmocka_unit_test(test_two_lines),
-    cmocka_unit_test(test_bad_curves),
+    cmocka_unit_test(test_quartile), cmocka_unit_test(test_lines),     cmocka_unit_test(test_bad_lines),
+    cmocka_unit_test(test_curves),   cmocka_unit_test(test_two_lines), cmocka_unit_test(test_bad_curves),
 };
 const size_t fit_test_count = sizeof fit_tests / sizeof *fit_tests;

@@ -54,7 +54,8 @@ static void test_first_piece(void **state)
         double exact = flow_shop(in, first, compute, out, pieces);
         /* An input that is spread evenly is exact; a first piece that takes most of it leaves the copies idle. */
         assert_case(i, seconds <= exact * (1 + 1e-9) && seconds >= 0.93 * exact);
-        assert_close(ofl_pipeline_seconds(in, 0, compute, out, pieces), flow_shop(in, 1.0 / pieces, compute, out, pieces));
+        assert_close(ofl_pipeline_seconds(in, 0, compute, out, pieces),
+                     flow_shop(in, 1.0 / pieces, compute, out, pieces));
     }
     assert_close(ofl_pipeline_seconds(1, 7, 1, 1, 4), 1 + 1 + 0.25); /* more than all is all */
     assert_close(ofl_pipeline_seconds(1, NAN, 1, 1, 4), 1.5);
@@ -283,9 +284,8 @@ static void test_absurd_machines(void **state)
 }
 
 const struct CMUnitTest predict_tests[] = {
-    cmocka_unit_test(test_pipeline),
-    cmocka_unit_test(test_first_piece),
-    cmocka_unit_test(test_staging), cmocka_unit_test(test_terms),           cmocka_unit_test(test_corrections),
-    cmocka_unit_test(test_unknown),  cmocka_unit_test(test_absurd_machines),
+    cmocka_unit_test(test_pipeline),        cmocka_unit_test(test_first_piece), cmocka_unit_test(test_staging),
+    cmocka_unit_test(test_terms),           cmocka_unit_test(test_corrections), cmocka_unit_test(test_unknown),
+    cmocka_unit_test(test_absurd_machines),
 };
 const size_t predict_test_count = sizeof predict_tests / sizeof *predict_tests;

@@ -194,9 +194,40 @@ static void test_names(void **state)
     assert_true(ofl_operation_offloaded(OFL_OP_gemm) && !ofl_operation_offloaded(OFL_OP_gemv));
 }
 
+/* A times A moves A once; A times its neighbour, or into A, does not. */
+static void test_same_operand(void **state)
+{
+    (void)state;
+    static double memory[64];
+    struct ofl_call call = {.operation = OFL_OP_gemm, .precision = OFL_D, .m = 4, .n = 4, .k = 4, .operands = 3};
+    struct ofl_work work;
+    for (int i = 0; i < 3; i++) {
+        call.operand[i] = operand(4, 4, 8, i < 2 ? OFL_READ : OFL_ADD, OFL_GENERAL);
+        call.operand[i].address = i < 2 ? memory : memory + 32;
+    }
+    ofl_work_from_call(&call, &work);
+    assert_close(work.bytes_in, 128);
+    assert_close(work.bytes_out, 128);
+    assert_close(work.device_bytes, 256);
+    call.operand[1].address = memory + 16;
+    ofl_work_from_call(&call, &work);
+    assert_close(work.bytes_in, 256);
+    call.operand[1].address = memory;
+    call.operand[1].ld = 8;
+    ofl_work_from_call(&call, &work);
+    assert_close(work.bytes_in, 256);
+    call.operand[1].ld = 4;
+    call.operand[1].access = OFL_UPDATE;
+    ofl_work_from_call(&call, &work);
+    assert_close(work.bytes_in, 256);
+}
+
 const struct CMUnitTest work_tests[] = {
-    cmocka_unit_test(test_table),        cmocka_unit_test(test_extents_measure_flops),
-    cmocka_unit_test(test_complex_beta), cmocka_unit_test(test_trapezoids),
+    cmocka_unit_test(test_same_operand),
+    cmocka_unit_test(test_table),
+    cmocka_unit_test(test_extents_measure_flops),
+    cmocka_unit_test(test_complex_beta),
+    cmocka_unit_test(test_trapezoids),
     cmocka_unit_test(test_names),
 };
 const size_t work_test_count = sizeof work_tests / sizeof *work_tests;

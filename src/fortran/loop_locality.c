@@ -1,0 +1,295 @@
+/* The constraints of do concurrent on its header: locality clauses, default(none), limits; see loop_check.h. */
+#include "fortran/loop_check_private.h"
+#include "fortran/names.h"
+
+#include <string.h>
+
+static bool is_index(const struct ofl_loop *loop, const struct ofl_name *name)
+{
+    for (const struct ofl_index *index = loop->indices; index != NULL; index = index->next) {
+        if (index->ident.name == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Each name in one clause ---- */
+
+/* The next name in this clause or those behind it. */
+static const struct ofl_ident_list *next_name(const struct ofl_locality **clause, const struct ofl_ident_list *name)
+{
+    name = name->next;
+    while (name == NULL && (*clause)->next != NULL) {
+        *clause = (*clause)->next;
+        name = (*clause)->names;
+    }
+    return name;
+}
+
+/* A name may be in one clause only, once, and not be an index. */
+static void check_unique(const struct ofl_loop_check *check, const struct ofl_locality *clause,
+                         const struct ofl_ident_list *name)
+{
+    const char *text = name->ident.name->text;
+    if (is_index(&check->stmt->as.loop, name->ident.name)) {
+        ofl_diag_error(check->diagnostics, name->ident.span, "'%s' is an index of the loop", text);
+    }
+    for (const struct ofl_ident_list *other = next_name(&clause, name); other != NULL;
+         other = next_name(&clause, other)) {
+        if (other->ident.name == name->ident.name) {
+            ofl_diag_error(check->diagnostics, other->ident.span, "'%s' is in more than one locality clause", text);
+            ofl_diag_note(check->diagnostics, name->ident.span, "it is here too");
+        }
+    }
+}
+
+/* ---- What may be in which clause ---- */
+
+static const char *clause_text(enum ofl_locality_kind kind)
+{
+    static const char *const texts[] = {"local", "local_init", "shared", "default", "reduce"};
+    return texts[kind];
+}
+
+static bool is_finalizable(const struct ofl_symbol *type, unsigned depth);
+
+static bool has_finalizable_component(const struct ofl_symbol *type, unsigned depth)
+{
+    const struct ofl_scope *scope = type->definition->as.type_def.scope;
+    for (const struct ofl_symbol *item = scope == NULL ? NULL : scope->first; item != NULL; item = item->next) {
+        bool part = item->class == OFL_SYMBOL_VARIABLE && item->type.kind_of == OFL_TYPE_DERIVED &&
+                    item->type.derived != NULL && !OFL_HAS(item, POINTER) && !OFL_HAS(item, ALLOCATABLE);
+        if (part && is_finalizable(item->type.derived, depth + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a derived type, its parents included, has a final subroutine, or a component of such a type (F2018 7.5.6.1).
+ */
+static bool is_finalizable(const struct ofl_symbol *type, unsigned depth)
+{
+    for (; type != NULL && type->definition != NULL && depth < OFL_MAX_NESTING; type = ofl_type_parent(type), depth++) {
+        if (type->definition->kind != OFL_STMT_DERIVED_TYPE) {
+            return false;
+        }
+        const struct ofl_stmt *binding = type->definition->as.type_def.bindings.first;
+        while (binding != NULL && binding->kind != OFL_STMT_FINAL) {
+            binding = binding->next;
+        }
+        if (binding != NULL || has_finalizable_component(type, depth)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_assumed_size(const struct ofl_symbol *symbol)
+{
+    for (const struct ofl_bound *bound = symbol->bounds; bound != NULL; bound = bound->next) {
+        if (bound->form == OFL_BOUND_STAR) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Why a variable cannot be local (F2018 C1128), or NULL. */
+static const char *not_local(const struct ofl_symbol *symbol)
+{
+    bool pointer = OFL_HAS(symbol, POINTER);
+    return OFL_HAS(symbol, ALLOCATABLE)                              ? "it is allocatable"
+           : OFL_HAS(symbol, INTENT_IN)                              ? "it has intent(in)"
+           : OFL_HAS(symbol, OPTIONAL)                               ? "it is optional"
+           : symbol->cobounds != NULL                                ? "it is a coarray"
+           : symbol->type.kind_of == OFL_TYPE_CLASS && !pointer      ? "it is polymorphic"
+           : symbol->type.kind_of == OFL_TYPE_CLASS_STAR && !pointer ? "it is polymorphic"
+           : symbol->rank == OFL_ASSUMED_RANK                        ? "it has assumed rank"
+           : is_assumed_size(symbol)                                 ? "its size is assumed"
+           : !pointer && symbol->type.kind_of == OFL_TYPE_DERIVED && is_finalizable(symbol->type.derived, 0)
+               ? "its type has a final subroutine"
+               : NULL;
+}
+
+/* Whether a reduction of this kind has a meaning for the type. */
+static bool suits(const struct ofl_locality *clause, enum ofl_type_kind type)
+{
+    bool integer = type == OFL_TYPE_INTEGER, real = type == OFL_TYPE_REAL;
+    if (clause->reduce_by_name) {
+        return integer || (real && clause->reduce_name->text[0] == 'm'); /* max, min; iand, ior, ieor */
+    }
+    if (clause->reduce_op == OFL_OPERATOR_ADD || clause->reduce_op == OFL_OPERATOR_MUL) {
+        return integer || real || type == OFL_TYPE_COMPLEX;
+    }
+    return type == OFL_TYPE_LOGICAL;
+}
+
+/* Why a variable cannot be reduced (F2023 C1131, C1132), or NULL. */
+static const char *not_reduced(const struct ofl_locality *clause, const struct ofl_symbol *symbol)
+{
+    return OFL_HAS(symbol, ASYNCHRONOUS)                           ? "it is asynchronous"
+           : OFL_HAS(symbol, INTENT_IN)                            ? "it has intent(in)"
+           : OFL_HAS(symbol, OPTIONAL)                             ? "it is optional"
+           : OFL_HAS(symbol, VOLATILE)                             ? "it is volatile"
+           : symbol->cobounds != NULL                              ? "it is a coarray"
+           : is_assumed_size(symbol)                               ? "its size is assumed"
+           : symbol->rank == OFL_ASSUMED_RANK                      ? "it has assumed rank"
+           : symbol->typed && !suits(clause, symbol->type.kind_of) ? "the operation is not defined for its type"
+                                                                   : NULL;
+}
+
+/* Whether the name means something, but no variable. */
+static bool is_no_variable(const struct ofl_symbol *symbol)
+{
+    return symbol->class != OFL_SYMBOL_VARIABLE && symbol->class != OFL_SYMBOL_ASSOCIATE &&
+           symbol->class != OFL_SYMBOL_INDEX && symbol->class != OFL_SYMBOL_PROCEDURE;
+}
+
+static void check_suitable(const struct ofl_loop_check *check, const struct ofl_locality *clause,
+                           const struct ofl_ident *ident)
+{
+    struct ofl_scope *scope = ofl_scope_of(check->stmt, check->unit);
+    const struct ofl_symbol *symbol = ofl_scope_find_or_implicit(check->modules, scope, ident);
+    const char *why = NULL, *name = ident->name->text;
+    if (symbol == NULL) {
+        bool open = false, none = false;
+        for (const struct ofl_scope *at = scope; at != NULL; at = at->parent) {
+            open |= at->open;
+            none |= at->implicit_none;
+        }
+        if (none && !open) {
+            ofl_diag_error(check->diagnostics, ident->span, "'%s' is not declared", name);
+        }
+        return;
+    }
+    if (is_no_variable(symbol)) {
+        why = "it is not a variable";
+    } else if (clause->kind == OFL_LOCALITY_LOCAL || clause->kind == OFL_LOCALITY_LOCAL_INIT) {
+        why = not_local(symbol);
+    } else if (clause->kind == OFL_LOCALITY_REDUCE) {
+        why = not_reduced(clause, symbol);
+    }
+    if (why != NULL) {
+        ofl_diag_error(check->diagnostics, ident->span, "'%s' cannot be in a %s clause: %s", name,
+                       clause_text(clause->kind), why);
+        if (symbol->declared.begin != 0) {
+            ofl_diag_note(check->diagnostics, symbol->declared, "'%s' is declared here", name);
+        }
+    }
+}
+
+/* ---- Limits, steps, mask ---- */
+
+/* The names in an expression of the header. */
+struct header {
+    const struct ofl_loop_check *check;
+    bool limit; /* else the mask */
+};
+
+static void check_header_name(const struct ofl_expr *expr, void *context)
+{
+    const struct header *header = context;
+    const struct ofl_loop *loop = &header->check->stmt->as.loop;
+    const struct ofl_name *name = expr->as.name.name;
+    if (header->limit && is_index(loop, name)) {
+        ofl_diag_error(header->check->diagnostics, expr->span,
+                       "'%s' is an index of the loop, and limits are evaluated before there are indices", name->text);
+        return;
+    }
+    for (const struct ofl_locality *clause = loop->localities; clause != NULL; clause = clause->next) {
+        for (const struct ofl_ident_list *item = clause->names; clause->kind == OFL_LOCALITY_LOCAL && item != NULL;
+             item = item->next) {
+            if (item->ident.name == name) {
+                ofl_diag_error(header->check->diagnostics, expr->span,
+                               "'%s' is local to the iterations and has no value in the loop's %s", name->text,
+                               header->limit ? "limits" : "mask");
+                ofl_diag_note(header->check->diagnostics, item->ident.span, "it is local here");
+            }
+        }
+    }
+}
+
+static void check_header(const struct ofl_loop_check *check)
+{
+    const struct ofl_loop *loop = &check->stmt->as.loop;
+    struct header header = {check, true};
+    for (const struct ofl_index *index = loop->indices; index != NULL; index = index->next) {
+        ofl_expr_names(index->lower, check_header_name, &header);
+        ofl_expr_names(index->upper, check_header_name, &header);
+        ofl_expr_names(index->step, check_header_name, &header);
+    }
+    header.limit = false;
+    ofl_expr_names(loop->condition, check_header_name, &header);
+}
+
+/* ---- default(none) ---- */
+
+struct default_none {
+    const struct ofl_loop_check *check;
+    struct ofl_scope *scope; /* of the statement that is looked at */
+};
+
+static bool is_listed(const struct ofl_loop *loop, const struct ofl_name *name)
+{
+    for (const struct ofl_locality *clause = loop->localities; clause != NULL; clause = clause->next) {
+        for (const struct ofl_ident_list *item = clause->names; item != NULL; item = item->next) {
+            if (item->ident.name == name) {
+                return true;
+            }
+        }
+    }
+    return is_index(loop, name);
+}
+
+/* Whether the symbol is declared by a construct inside the loop. */
+static bool is_of_the_body(const struct default_none *state, const struct ofl_symbol *symbol)
+{
+    const struct ofl_scope *around = ofl_scope_of(state->check->stmt, state->check->unit);
+    for (const struct ofl_scope *scope = state->scope; scope != NULL && scope != around; scope = scope->parent) {
+        if (symbol->scope == scope) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_listed(const struct ofl_expr *expr, void *context)
+{
+    const struct default_none *state = context;
+    const struct ofl_loop_check *check = state->check;
+    const struct ofl_ident ident = {expr->as.name.name, expr->span};
+    const struct ofl_symbol *symbol = ofl_scope_find_or_implicit(check->modules, state->scope, &ident);
+    if (symbol != NULL && symbol->class == OFL_SYMBOL_VARIABLE && !is_of_the_body(state, symbol) &&
+        !is_listed(&check->stmt->as.loop, ident.name)) {
+        ofl_diag_error(check->diagnostics, expr->span, "'%s' is in no locality clause, as default(none) demands",
+                       ident.name->text);
+        ofl_loop_note(check);
+    }
+}
+
+static bool check_listed_names(struct ofl_stmt *stmt, void *context)
+{
+    struct default_none *state = context;
+    state->scope = ofl_scope_of(stmt, state->check->unit);
+    ofl_stmt_names(stmt, check_listed, state);
+    return true;
+}
+
+void ofl_loop_check_localities(const struct ofl_loop_check *check)
+{
+    bool default_none = false;
+    for (const struct ofl_locality *clause = check->stmt->as.loop.localities; clause != NULL; clause = clause->next) {
+        default_none |= clause->kind == OFL_LOCALITY_DEFAULT_NONE;
+        for (const struct ofl_ident_list *name = clause->names; name != NULL; name = name->next) {
+            check_unique(check, clause, name);
+            check_suitable(check, clause, &name->ident);
+        }
+    }
+    check_header(check);
+    if (default_none) {
+        struct default_none state = {.check = check};
+        ofl_walk_stmts(&check->stmt->as.loop.body, check_listed_names, &state);
+    }
+}

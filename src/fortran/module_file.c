@@ -1,0 +1,417 @@
+/* Writing and reading module information files; see module_file.h. */
+#include "fortran/module_file.h"
+#include "fortran/scope_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char first_line[] = "gpu-offload module information ";
+enum { FORMAT = 1, MAX_HEADER = 4000 };
+
+/* A module to be written. */
+struct ofl_module_note {
+    const struct ofl_unit *unit;
+    struct ofl_parse_options options;
+    struct ofl_module_note *next;
+};
+
+struct ofl_module_problem {
+    const struct ofl_name *name;
+    const char *text;
+    struct ofl_module_problem *next;
+};
+
+static uint64_t hash_of(const char *bytes, size_t length, uint64_t hash)
+{
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u; /* FNV-1a */
+    }
+    return hash;
+}
+
+static const uint64_t hash_start = 14695981039346656037u;
+
+/* The whole of a file, NULL if it cannot be read. */
+static char *read_whole(struct ofl_arena *arena, const char *path, size_t *length)
+{
+    struct stat status;
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) {
+        return NULL;
+    }
+    char *text = NULL;
+    if (fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) && status.st_size < OFL_MAX_SOURCE_BYTES) {
+        text = ofl_arena_alloc(arena, (size_t)status.st_size + 1);
+        *length = fread(text, 1, (size_t)status.st_size, stream);
+    }
+    fclose(stream);
+    return text;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------ */
+
+/* "heat" or "heat@solver". */
+static const char *stem_of(struct ofl_arena *arena, const struct ofl_unit *unit)
+{
+    return unit->kind == OFL_UNIT_SUBMODULE
+               ? ofl_arena_format(arena, "%s@%s", unit->ancestor.name->text, unit->name.name->text)
+               : unit->name.name->text;
+}
+
+static bool hash_of_mod(struct ofl_arena *arena, const char *folder, const char *stem, uint64_t *hash)
+{
+    size_t length = 0;
+    const char *path = ofl_arena_format(arena, "%s/%s.%s", folder, stem, strchr(stem, '@') != NULL ? "smod" : "mod");
+    const char *text = read_whole(arena, path, &length);
+    *hash = text != NULL ? hash_of(text, length, hash_start) : 0;
+    return text != NULL;
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------------------------- */
+
+struct emitter {
+    struct ofl_module_files *files;
+    FILE *stream;
+};
+
+static void marker(struct emitter *emitter, ofl_pos position)
+{
+    struct ofl_place place = ofl_place_of(emitter->files->sources, position);
+    fprintf(emitter->stream, "# %u \"", place.line);
+    for (const char *c = place.file; *c != '\0'; c++) {
+        fprintf(emitter->stream, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    }
+    fputs("\"\n", emitter->stream);
+}
+
+/* The include line of a source that lies in [begin, end) and begins first; NULL if there is none. */
+static const struct ofl_source *next_include(const struct ofl_sources *sources, const struct ofl_source *parent,
+                                             ofl_pos begin, ofl_pos end)
+{
+    const struct ofl_source *found = NULL;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct ofl_source *source = sources->items[i];
+        if (source->parent == parent && source->include_line.begin >= begin && source->include_line.begin < end &&
+            (found == NULL || source->include_line.begin < found->include_line.begin)) {
+            found = source;
+        }
+    }
+    return found;
+}
+
+static void emit(struct emitter *emitter, const struct ofl_source *source, ofl_pos begin, ofl_pos end)
+{
+    const struct ofl_sources *sources = emitter->files->sources;
+    const struct ofl_source *included;
+    while ((included = next_include(sources, source, begin, end)) != NULL) {
+        fwrite(source->text + (begin - source->base), 1, included->include_line.begin - begin, emitter->stream);
+        fputc('\n', emitter->stream);
+        marker(emitter, included->base);
+        emit(emitter, included, included->base, included->base + included->length);
+        fputc('\n', emitter->stream);
+        begin = included->include_line.end;
+        marker(emitter, begin);
+    }
+    fwrite(source->text + (begin - source->base), 1, end - begin, emitter->stream);
+}
+
+/* The module's text.  What precedes it in its first line was another statement: blanks keep the columns. */
+static char *module_text(struct ofl_module_files *files, const struct ofl_unit *unit, size_t *length)
+{
+    char *text = NULL;
+    struct emitter emitter = {files, open_memstream(&text, length)};
+    const struct ofl_source *source = ofl_source_at(files->sources, unit->span.begin);
+    ofl_pos end = unit->whole.end;
+    if (emitter.stream == NULL || source == NULL || ofl_source_at(files->sources, end) != source) {
+        if (emitter.stream != NULL) {
+            fclose(emitter.stream);
+        }
+        free(text);
+        return NULL;
+    }
+    marker(&emitter, unit->span.begin);
+    struct ofl_place place = ofl_place_of(files->sources, unit->span.begin);
+    fprintf(emitter.stream, "%*s", (int)(place.column < 7 || place.column > 72 ? 6 : place.column - 1), "");
+    emit(&emitter, source, unit->span.begin, end);
+    fputc('\n', emitter.stream);
+    return fclose(emitter.stream) == 0 ? text : NULL;
+}
+
+static bool cannot_write(const char *path)
+{
+    fprintf(stderr, "gpu-offload fc: error: cannot write the module information file %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+static bool write_one(struct ofl_module_files *files, const struct ofl_module_note *note)
+{
+    const struct ofl_parse_options *options = &note->options;
+    const struct ofl_modules *modules = files->modules;
+    const char *stem = stem_of(files->arena, note->unit);
+    uint64_t mod;
+    size_t length = 0;
+    if (!hash_of_mod(files->arena, files->output, stem, &mod)) {
+        return true; /* the host compiler wrote no .mod */
+    }
+    const char *path = ofl_arena_format(files->arena, "%s/%s.ofl", files->output, stem);
+    const char *temporary = ofl_arena_format(files->arena, "%s.%ld", path, (long)getpid());
+    char *text = module_text(files, note->unit, &length);
+    FILE *stream = text != NULL ? fopen(temporary, "w") : NULL;
+    if (stream == NULL) {
+        free(text);
+        return cannot_write(path);
+    }
+    fprintf(stream, "%s%d\n%s %s\n", first_line, FORMAT,
+            note->unit->kind == OFL_UNIT_SUBMODULE ? "submodule" : "module", stem);
+    fprintf(stream, "options %s %u %u %d %d %d %d %d %d %d %d\n", options->form == OFL_FORM_FREE ? "free" : "fixed",
+            options->free_line_length, options->fixed_line_length, modules->default_integer, modules->default_real,
+            modules->default_double, modules->default_logical, options->openmp, options->d_lines_are_code,
+            options->backslash, options->dec);
+    fprintf(stream, "mod %016" PRIx64 "\ntext %zu %016" PRIx64 "\n", mod, length, hash_of(text, length, hash_start));
+    bool good = fwrite(text, 1, length, stream) == length;
+    free(text);
+    good = fclose(stream) == 0 && good;
+    if (!good || rename(temporary, path) != 0) {
+        cannot_write(path);
+        unlink(temporary);
+        return false;
+    }
+    return true;
+}
+
+void ofl_module_files_note(struct ofl_module_files *files, const struct ofl_file *file,
+                           const struct ofl_parse_options *options)
+{
+    for (const struct ofl_unit *unit = file->units; unit != NULL; unit = unit->next) {
+        if ((unit->kind != OFL_UNIT_MODULE && unit->kind != OFL_UNIT_SUBMODULE) || unit->name.name == NULL ||
+            (unit->kind == OFL_UNIT_SUBMODULE && unit->ancestor.name == NULL)) {
+            continue;
+        }
+        struct ofl_module_note *note = OFL_NEW(files->arena, struct ofl_module_note);
+        *note = (struct ofl_module_note){unit, *options, NULL};
+        *files->next_note = note;
+        files->next_note = &note->next;
+    }
+}
+
+bool ofl_module_files_write(struct ofl_module_files *files)
+{
+    bool good = true;
+    for (const struct ofl_module_note *note = files->notes; note != NULL; note = note->next) {
+        good &= write_one(files, note);
+    }
+    files->notes = NULL;
+    files->next_note = &files->notes;
+    return good;
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------------------------- */
+
+static void add_problem(struct ofl_module_files *files, const struct ofl_name *name, const char *text)
+{
+    struct ofl_module_problem *problem = OFL_NEW(files->arena, struct ofl_module_problem);
+    *problem = (struct ofl_module_problem){name, text, files->problems};
+    files->problems = problem;
+}
+
+const char *ofl_module_files_problem(const struct ofl_modules *modules, const struct ofl_name *name)
+{
+    const struct ofl_module_problem *problem = modules->files != NULL ? modules->files->problems : NULL;
+    while (problem != NULL && problem->name != name) {
+        problem = problem->next;
+    }
+    return problem != NULL ? problem->text : NULL;
+}
+
+struct header {
+    struct ofl_parse_options options;
+    int integer, real, wide, logical;
+    uint64_t mod, hash;
+    const char *text;
+    size_t length;
+};
+
+/* What is wrong with a file's header or text, NULL if nothing is. */
+static const char *read_header(const char *bytes, size_t size, const char *stem, struct header *header)
+{
+    char form[8] = "", name[300] = "";
+    int format = 0, used = 0, openmp, d_lines, backslash, dec;
+    size_t digits = strlen(first_line);
+    if (size < digits || memcmp(bytes, first_line, digits) != 0 ||
+        sscanf(bytes + digits, "%d%n", &format, &used) != 1) {
+        return "is no module information file";
+    }
+    if (format != FORMAT) {
+        return "was written by another version of gpu-offload";
+    }
+    int end = 0;
+    unsigned free_length, fixed_length;
+    int found = sscanf(
+        bytes + digits + used,
+        "\n%*[a-z] %299[^\n]\noptions %7s %u %u %d %d %d %d %d %d %d %d\nmod %" SCNx64 "\ntext %zu %" SCNx64 "%n", name,
+        form, &free_length, &fixed_length, &header->integer, &header->real, &header->wide, &header->logical, &openmp,
+        &d_lines, &backslash, &dec, &header->mod, &header->length, &header->hash, &end);
+    if (found != 15 || end == 0 || strcmp(name, stem) != 0 || bytes[digits + (size_t)used + (size_t)end] != '\n') {
+        return "is damaged";
+    }
+    header->text = bytes + digits + used + end + 1;
+    header->options = ofl_parse_defaults(form[1] == 'r' ? OFL_FORM_FREE : OFL_FORM_FIXED);
+    header->options.free_line_length = free_length;
+    header->options.fixed_line_length = fixed_length;
+    header->options.openmp = openmp != 0;
+    header->options.d_lines_are_code = d_lines != 0;
+    header->options.backslash = backslash != 0;
+    header->options.dec = dec != 0;
+    if (header->text > bytes + size || header->length > (size_t)(bytes + size - header->text)) {
+        return "is cut off";
+    }
+    if (header->length != (size_t)(bytes + size - header->text) ||
+        hash_of(header->text, header->length, hash_start) != header->hash) {
+        return "is damaged";
+    }
+    return NULL;
+}
+
+static bool refuse(struct ofl_module_files *files, const struct ofl_name *name, const char *path, const char *what)
+{
+    add_problem(
+        files, name,
+        ofl_arena_format(files->arena, "its information file %s %s: compile the module's file again", path, what));
+    return false;
+}
+
+/* Reads one file and builds its scopes; false with a problem noted. */
+static bool load(struct ofl_module_files *files, const struct ofl_name *name, const char *folder, const char *stem,
+                 const char *path)
+{
+    struct ofl_modules *modules = files->modules;
+    struct header header = {0};
+    size_t size = 0;
+    uint64_t mod;
+    const char *bytes = read_whole(files->arena, path, &size);
+    const char *problem = bytes == NULL ? "cannot be read" : read_header(bytes, size, stem, &header);
+    if (problem != NULL) {
+        return refuse(files, name, path, problem);
+    }
+    if (hash_of_mod(files->arena, folder, stem, &mod) && mod != header.mod) {
+        return refuse(files, name, path, "does not belong to the .mod file beside it");
+    }
+    if (header.integer != modules->default_integer || header.real != modules->default_real ||
+        header.wide != modules->default_double || header.logical != modules->default_logical) {
+        return refuse(files, name, path, "was made with other kinds of default integer or real");
+    }
+    const struct ofl_source *source = ofl_source_add(files->sources, path, header.text, header.length);
+    struct ofl_diagnostics dropped;
+    ofl_diag_start(&dropped, files->sources, files->arena);
+    if (source == NULL) {
+        return refuse(files, name, path, "is too large");
+    }
+    header.options.cut_long_lines = true; /* what was too long was an error then */
+    struct ofl_file *file = ofl_parse(source, &header.options, files->sources, &dropped);
+    if (dropped.errors > 0) {
+        return refuse(files, name, path, "cannot be understood");
+    }
+    ofl_scopes_build(file, modules, &dropped);
+    return true;
+}
+
+/* The bodies of a module's separate procedures are in submodules; those whose files are at hand. */
+static void load_submodules(struct ofl_module_files *files, const struct ofl_name *name, const char *folder)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        size_t length = strlen(entry->d_name);
+        if (length < 4 || strcmp(entry->d_name + length - 4, ".ofl") != 0 ||
+            strncmp(entry->d_name, name->text, name->length) != 0 || entry->d_name[name->length] != '@') {
+            continue;
+        }
+        const char *stem = ofl_arena_text(files->arena, entry->d_name, length - 4);
+        const char *own = stem + name->length + 1;
+        if (!ofl_submodule_find(files->modules, name, ofl_name_of(files->arena, own, strlen(own)))) {
+            load(files, name, folder, stem, ofl_arena_format(files->arena, "%s/%s", folder, entry->d_name));
+        }
+    }
+    if (entries != NULL) {
+        closedir(entries);
+    }
+}
+
+/* See scope_private.h. */
+bool ofl_module_files_load(struct ofl_module_files *files, const struct ofl_name *ancestor, const struct ofl_name *name)
+{
+    const char *stem =
+        ancestor != NULL ? ofl_arena_format(files->arena, "%s@%s", ancestor->text, name->text) : name->text;
+    if (ofl_module_files_problem(files->modules, name) != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < files->path_count; i++) {
+        const char *path = ofl_arena_format(files->arena, "%s/%s.ofl", files->paths[i], stem);
+        if (access(path, F_OK) != 0) {
+            continue;
+        }
+        if (!load(files, name, files->paths[i], stem, path)) {
+            return false;
+        }
+        if (ancestor == NULL) {
+            load_submodules(files, name, files->paths[i]);
+        }
+        return true;
+    }
+    add_problem(files, name,
+                ofl_arena_format(files->arena,
+                                 "there is no %s.ofl in the folders of modules: compile the module's file "
+                                 "with gpu-offload fc first",
+                                 stem));
+    return false;
+}
+
+void ofl_module_files_start(struct ofl_module_files *files, struct ofl_modules *modules, struct ofl_sources *sources,
+                            struct ofl_arena *arena, const char *output, const char *const *paths, size_t path_count)
+{
+    *files = (struct ofl_module_files){.arena = arena, .modules = modules, .sources = sources};
+    const char **all = ofl_arena_alloc(arena, (path_count + 2) * sizeof *all);
+    all[files->path_count++] = ".";
+    if (output != NULL) {
+        all[files->path_count++] = output;
+    }
+    for (size_t i = 0; i < path_count; i++) {
+        all[files->path_count++] = paths[i];
+    }
+    files->paths = all;
+    files->output = output != NULL ? output : ".";
+    files->next_note = &files->notes;
+    modules->files = files;
+}
+
+/* ---- Bodies ----------------------------------------------------------------------------------------------------- */
+
+uint64_t ofl_body_hash(const struct ofl_modules *modules, const struct ofl_unit *unit)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    if (stream == NULL) {
+        fputs("gpu-offload fc: error: no memory\n", stderr);
+        exit(1);
+    }
+    const int kinds[] = {modules->default_integer, modules->default_real, modules->default_double,
+                         modules->default_logical, modules->backslash};
+    ofl_dump_unit(unit, stream);
+    fclose(stream);
+    uint64_t hash = hash_of((const char *)kinds, sizeof kinds, hash_start);
+    for (const char *line = text; *line != '\0';) {
+        const char *end = line + strcspn(line, "\n"), *begin = line + strspn(line, " ");
+        bool layout = strncmp(begin, "(include ", 9) == 0 || strncmp(begin, "(directive ", 11) == 0;
+        hash = layout ? hash : hash_of(line, (size_t)(end - line), hash);
+        line = end + (*end == '\n');
+    }
+    free(text);
+    return hash;
+}

@@ -339,20 +339,6 @@ static void commit(const struct ofl_call *call, const struct plan *plan)
     }
 }
 
-/* What the device took, and what the rest of the call added; a failure here changes nothing about the result. */
-static void read_clocks(const struct ofl_started *started, double seconds, struct ofl_device_times *times)
-{
-    double *const phases[] = {&times->copy_in, &times->compute};
-    for (int i = 0; i < OFL_MARK_COUNT - 1; i++) {
-        if (started->backend->event_elapsed(started->device, started->mark[i], started->mark[i + 1], phases[i]) !=
-            OFL_OK) {
-            *phases[i] = 0;
-        }
-    }
-    times->copy_out = seconds - times->copy_in - times->compute;
-    times->copy_out = times->copy_out > 0 ? times->copy_out : 0;
-}
-
 static enum ofl_reason run_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
                                 struct ofl_device_times *times)
 {
@@ -376,7 +362,7 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     ofl_pipeline_end(&pipeline, reason == OFL_OK);
     if (reason == OFL_OK) {
         commit(call, plan);
-        read_clocks(started, ofl_clock() - begin, times);
+        ofl_lane_clocks(started, ofl_clock() - begin, times);
     }
     if (reason == OFL_OK && call->info != NULL) {
         *call->info = info;
@@ -429,16 +415,9 @@ static enum ofl_reason run_large(const struct ofl_started *started, const struct
                                  const struct plan *plan, struct ofl_device_times *times)
 {
     struct ofl_large large = large_of(started, call, plan);
-    double begin = ofl_clock();
     large.scratch = &lane->scratch;
     large.step = lane->step;
-    while (ofl_resident_evict(started)) { /* it takes what there is */
-    }
-    enum ofl_reason reason = ofl_large_run(&large);
-    times->compute = ofl_clock() - begin; /* and the copies meanwhile */
-    times->bytes_in = large.bytes_in;
-    times->bytes_out = large.bytes_out;
-    return reason;
+    return ofl_large_run(&large, times);
 }
 
 /* One call, on whatever thread has the stack for it. */

@@ -112,3 +112,16 @@ void ofl_lanes_after_fork(void)
     left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     atomic_store(&busy, 0);
 }
+
+void ofl_lane_clocks(const struct ofl_started *started, double seconds, struct ofl_device_times *times)
+{
+    double *const phases[] = {&times->copy_in, &times->compute};
+    for (int i = 0; i < OFL_MARK_COUNT - 1; i++) {
+        if (started->backend->event_elapsed(started->device, started->mark[i], started->mark[i + 1], phases[i]) !=
+            OFL_OK) {
+            *phases[i] = 0;
+        }
+    }
+    times->copy_out = seconds - times->copy_in - times->compute;
+    times->copy_out = times->copy_out > 0 ? times->copy_out : 0;
+}

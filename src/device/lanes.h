@@ -25,5 +25,9 @@ bool ofl_lanes_release_idle(void);
 /* Device memory that is kept between calls. */
 uint64_t ofl_lanes_bytes(void);
 
+/* The times of a call that took `seconds` in all: what the device took for copies in and operations, and what the rest
+ * added.  A failure here changes nothing about the result. */
+void ofl_lane_clocks(const struct ofl_started *started, double seconds, struct ofl_device_times *times);
+
 void ofl_lanes_after_fork(void);
 #endif

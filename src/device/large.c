@@ -8,7 +8,9 @@
  * Rank-k updates of triangles are not done this way yet, and triangles are not cut into slabs: where these do not fit
  * the CPU does the call.  Entry points: ofl_large_can, ofl_large_run. */
 #include "device/large.h"
+#include "base/clock.h"
 #include "device/pieces.h"
+#include "device/resident.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -166,8 +168,8 @@ static bool can_run(const struct ofl_large *large, int count)
     return count > 0;
 }
 
-static enum ofl_reason run_slab(struct ofl_large *large, const struct division *division, const struct ofl_call *part,
-                                char *undo, struct ofl_pipeline *pipeline)
+static enum ofl_reason run_slab(const struct ofl_large *large, const struct division *division,
+                                const struct ofl_call *part, char *undo, struct ofl_pipeline *pipeline)
 {
     struct ofl_layout layout;
     struct ofl_call device;
@@ -184,8 +186,6 @@ static enum ofl_reason run_slab(struct ofl_large *large, const struct division *
     }
     enum ofl_reason reason = ofl_pipeline_run(pipeline);
     enum ofl_reason drained = ofl_drain(large->started, true);
-    large->bytes_in += pipeline->bytes_in;
-    large->bytes_out += pipeline->bytes_out;
     return reason == OFL_OK ? drained : reason;
 }
 
@@ -198,13 +198,15 @@ static size_t undo_bytes(const struct ofl_large *large, const struct division *d
     return kept ? aligned((double)result->rows * (double)result->columns * (double)result->element_size) : 0;
 }
 
-enum ofl_reason ofl_large_run(struct ofl_large *large)
+enum ofl_reason ofl_large_run(const struct ofl_large *large, struct ofl_device_times *times)
 {
     struct division division;
     struct ofl_pipeline *pipelines = NULL;
-    large->bytes_in = large->bytes_out = 0;
+    double begin = ofl_clock();
     if (!divide(large, &division)) {
         return OFL_DEVICE_MEMORY;
+    }
+    while (ofl_resident_evict(large->started)) { /* it takes what there is */
     }
     size_t undo = undo_bytes(large, &division), work = aligned((double)large->host_work_bytes);
     enum ofl_reason reason = ofl_scratch_device(large->scratch, large->started, device_bytes(large, &division));
@@ -219,10 +221,13 @@ enum ofl_reason ofl_large_run(struct ofl_large *large)
         struct ofl_call part = slab_of(large->call, &division, done * division.slab);
         reason = run_slab(large, &division, &part, (char *)large->scratch->host + work + undo * (size_t)done,
                           &pipelines[done]);
+        times->bytes_in += pipelines[done].bytes_in;
+        times->bytes_out += pipelines[done].bytes_out;
     }
     for (int i = 0; i < done; i++) {
         ofl_pipeline_end(&pipelines[i], reason == OFL_OK);
     }
     free(pipelines);
+    times->compute = ofl_clock() - begin; /* and the copies meanwhile */
     return reason;
 }

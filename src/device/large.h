@@ -11,13 +11,12 @@ struct ofl_large {
     size_t work_bytes, host_work_bytes; /* what the call as a whole needs for the operation */
     size_t limit;                       /* bytes of device memory */
     struct ofl_scratch *scratch;
-    struct ofl_step *step;        /* OFL_MOST_STEPS of them */
-    uint64_t bytes_in, bytes_out; /* set */
+    struct ofl_step *step; /* OFL_MOST_STEPS of them */
 };
 
 /* Whether there is a way to do it within the limit. */
 bool ofl_large_can(const struct ofl_large *large);
 
 /* Does the call.  As ofl_device_run: results are in place, or host memory is as before. */
-enum ofl_reason ofl_large_run(struct ofl_large *large);
+enum ofl_reason ofl_large_run(const struct ofl_large *large, struct ofl_device_times *times);
 #endif

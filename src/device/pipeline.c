@@ -14,7 +14,7 @@
  * takes anything more; what is under way is the caller's business.
  * Entry point: ofl_pipeline_run. */
 #include "device/pipeline.h"
-#include "device/pieces.h"
+#include "device/parts.h"
 #include "device/pool.h"
 #include "device/slots.h"
 #include "base/clock.h"
@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { spins = 64, at_hand_bytes = 64 << 10 };
+enum { spins = 64 };
 
 /* Seconds that a thread waits awake: waking it takes as long. */
 static const double patience = 40e-6;
@@ -60,14 +60,6 @@ struct errand {
     int step;
 };
 
-/* A piece of a result, once the numbers that were there are kept. */
-struct ofl_committed {
-    struct ofl_buffer host;
-    struct ofl_piece piece;
-    const char *kept; /* the piece's */
-    size_t pitch;
-};
-
 /* What one thread has under way: copies out to its slots, the oldest first. */
 struct worker {
     struct run *run;
@@ -84,37 +76,6 @@ static void relax(void)
 #elif defined __aarch64__
     __asm__ volatile("yield");
 #endif
-}
-
-static double rectangle_bytes(const struct ofl_buffer *buffer)
-{
-    return (double)buffer->rows * (double)buffer->columns * (double)buffer->element_size;
-}
-
-/* How a part is cut: rectangles that the device copies to page-locked memory are not. */
-static size_t part_bytes(const struct ofl_part *part, size_t piece_bytes)
-{
-    return part->locked && part->host.region == OFL_GENERAL ? (size_t)INT64_MAX : piece_bytes;
-}
-
-static struct ofl_cut cut_part(const struct ofl_part *part, size_t bytes)
-{
-    return part->only != NULL ? (struct ofl_cut){.count = part->only->count} : ofl_cut_buffer(&part->host, bytes);
-}
-
-static struct ofl_piece piece_of(const struct ofl_part *part, const struct ofl_cut *cut, int64_t index)
-{
-    return part->only != NULL ? part->only->piece[index] : ofl_piece_at(&part->host, cut, index);
-}
-
-/* What has to be copied of a part; triangles count as their rectangles. */
-static double bytes_of_part(const struct ofl_part *part)
-{
-    double bytes = 0;
-    for (int64_t i = 0; part->only != NULL && i < part->only->count; i++) {
-        bytes += (double)ofl_piece_bytes(&part->host, &part->only->piece[i]);
-    }
-    return part->only != NULL ? bytes : rectangle_bytes(&part->host);
 }
 
 static void tell(struct run *run)
@@ -153,9 +114,9 @@ static bool take(const struct run *run, struct cursor *at, bool in, int limit, s
         }
         for (; at->part < (in ? step->ins : step->outs); at->part++, at->piece = 0) {
             const struct ofl_part *part = in ? &step->in[at->part] : &step->out[at->part];
-            struct ofl_cut cut = cut_part(part, run->piece_bytes);
+            struct ofl_cut cut = ofl_part_cut(part, run->piece_bytes);
             if (at->piece < cut.count && (in || !part->locked)) {
-                *errand = (struct errand){part, piece_of(part, &cut, at->piece++), at->step};
+                *errand = (struct errand){part, ofl_part_piece(part, &cut, at->piece++), at->step};
                 return true;
             }
         }
@@ -247,42 +208,6 @@ static enum ofl_reason queue(struct run *run, const struct errand *errand, bool 
     return reason;
 }
 
-/* Packs a piece into a slot and looks at it where that is wanted, a little at a time, while the processor still has it
- * at hand.  False where a number is too large. */
-static bool pack(const struct errand *errand, char *to)
-{
-    const struct ofl_buffer *host = &errand->part->host;
-    size_t pitch = packed_pitch(errand), size = host->element_size;
-    if (errand->part->sight == NULL) {
-        ofl_piece_gather(host, &errand->piece, to, pitch);
-        return true;
-    }
-    struct ofl_buffer rectangle = *host;
-    rectangle.rows = errand->piece.rows;
-    rectangle.columns = errand->piece.columns;
-    struct ofl_cut cut = ofl_cut_buffer(&rectangle, at_hand_bytes);
-    bool good = true;
-    for (int64_t i = 0; i < cut.count && good; i++) {
-        struct ofl_piece bit = ofl_piece_at(&rectangle, &cut, i);
-        char *place = to + (size_t)bit.column * pitch + (size_t)bit.row * size;
-        bit.row += errand->piece.row;
-        bit.column += errand->piece.column;
-        ofl_piece_gather(host, &bit, place, pitch);
-        good = ofl_sight_take(errand->part->sight, place, pitch, bit.row, bit.rows, bit.columns);
-    }
-    return good;
-}
-
-/* The same where it is not packed. */
-static bool look(const struct errand *errand)
-{
-    const struct ofl_buffer *host = &errand->part->host;
-    const struct ofl_piece *piece = &errand->piece;
-    return errand->part->sight == NULL ||
-           ofl_sight_take(errand->part->sight, ofl_element(host, piece->row, piece->column),
-                          (size_t)host->ld * host->element_size, piece->row, piece->rows, piece->columns);
-}
-
 /* Lets the copies in wait for the operations of so many steps.  in_lock is held. */
 static enum ofl_reason await_room(struct run *run, int steps)
 {
@@ -321,7 +246,8 @@ static enum ofl_reason bring_in(struct worker *worker, const struct errand *erra
     if (reason != OFL_OK) {
         return reason;
     }
-    if (slot->address != NULL ? !pack(errand, slot->address) : !look(errand)) {
+    if (slot->address != NULL ? !ofl_part_pack(errand->part, &errand->piece, slot->address)
+                              : !ofl_part_look(errand->part, &errand->piece)) {
         return OFL_EXCEPTIONAL_VALUES;
     }
     worker->in_turn ^= 1;
@@ -337,11 +263,6 @@ static enum ofl_reason bring_in(struct worker *worker, const struct errand *erra
     return reason;
 }
 
-static char *undo_at(const struct ofl_part *part, const struct ofl_piece *piece)
-{
-    return part->undo + (size_t)piece->column * part->undo_pitch + (size_t)piece->row * part->host.element_size;
-}
-
 /* Keeps what is where a result's piece goes. */
 static void keep_old(struct run *run, const struct errand *errand)
 {
@@ -349,10 +270,9 @@ static void keep_old(struct run *run, const struct errand *errand)
     if (part->undo == NULL || errand->piece.rows == 0) {
         return;
     }
-    ofl_piece_gather(&part->host, &errand->piece, undo_at(part, &errand->piece), part->undo_pitch);
+    struct ofl_committed committed = ofl_part_keep(part, &errand->piece);
     pthread_mutex_lock(&run->lock);
-    run->pipeline->committed[run->pipeline->committed_count++] =
-        (struct ofl_committed){part->host, errand->piece, undo_at(part, &errand->piece), part->undo_pitch};
+    run->pipeline->committed[run->pipeline->committed_count++] = committed;
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -421,7 +341,7 @@ static enum ofl_reason send_locked(struct run *run, int index)
     pthread_mutex_lock(&run->out_lock);
     for (int i = 0; i < step->outs && reason == OFL_OK; i++) {
         const struct ofl_part *part = &step->out[i];
-        struct ofl_cut cut = ofl_cut_buffer(&part->host, part_bytes(part, run->piece_bytes));
+        struct ofl_cut cut = ofl_part_cut(part, ofl_part_piece_bytes(part, run->piece_bytes));
         if (part->locked && !waits) {
             reason = wait_for(run, run->out, run->started->computed[index]);
             waits = true;
@@ -611,16 +531,6 @@ static void take_part(void *argument, int participant)
     pthread_mutex_unlock(&run->lock);
 }
 
-static int64_t count_pieces(const struct ofl_part *part, size_t piece_bytes, uint64_t *bytes)
-{
-    struct ofl_cut cut = cut_part(part, part_bytes(part, piece_bytes));
-    for (int64_t at = 0; at < cut.count; at++) {
-        struct ofl_piece piece = piece_of(part, &cut, at);
-        *bytes += ofl_piece_bytes(&part->host, &piece);
-    }
-    return cut.count;
-}
-
 /* Sets what has to be moved, and how many pieces each step has.  False for want of memory. */
 static bool count(struct run *run)
 {
@@ -631,32 +541,16 @@ static bool count(struct run *run)
         const struct ofl_step *step = &pipeline->step[i];
         run->missing[i] = 0;
         for (int j = 0; j < step->ins; j++) {
-            run->missing[i] += count_pieces(&step->in[j], run->piece_bytes, &pipeline->bytes_in);
+            run->missing[i] += ofl_part_count(&step->in[j], run->piece_bytes, &pipeline->bytes_in);
         }
         for (int j = 0; j < step->outs; j++) {
-            int64_t pieces = count_pieces(&step->out[j], run->piece_bytes, &pipeline->bytes_out);
+            int64_t pieces = ofl_part_count(&step->out[j], run->piece_bytes, &pipeline->bytes_out);
             undone += step->out[j].undo != NULL ? pieces : 0;
         }
     }
     pipeline->committed = undone > 0 ? malloc((size_t)undone * sizeof *pipeline->committed) : NULL;
     pipeline->committed_count = 0;
     return undone == 0 || pipeline->committed != NULL;
-}
-
-/* Bytes that threads copy, roughly: triangles count as their rectangles. */
-static size_t bytes_of(const struct ofl_pipeline *pipeline)
-{
-    double bytes = 0;
-    for (int i = 0; i < pipeline->steps; i++) {
-        const struct ofl_step *step = &pipeline->step[i];
-        for (int j = 0; j < step->ins; j++) {
-            bytes += bytes_of_part(&step->in[j]);
-        }
-        for (int j = 0; j < step->outs; j++) {
-            bytes += step->out[j].locked ? 0 : bytes_of_part(&step->out[j]);
-        }
-    }
-    return bytes < 1e18 ? (size_t)bytes : (size_t)1e18;
 }
 
 /* Each thread gets a few pieces. */
@@ -676,7 +570,7 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
 {
     const struct ofl_started *started = pipeline->started;
     bool alone = pipeline->steps == 1;
-    size_t bytes = bytes_of(pipeline);
+    size_t bytes = ofl_pipeline_bytes(pipeline);
     int helpers = ofl_pool_helpers_for(bytes);
     struct run run = {.pipeline = pipeline,
                       .started = started,
@@ -699,15 +593,4 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
     }
     ofl_pool_run(take_part, &run, helpers);
     return run.reason;
-}
-
-void ofl_pipeline_end(struct ofl_pipeline *pipeline, bool success)
-{
-    for (int64_t i = 0; !success && i < pipeline->committed_count; i++) {
-        const struct ofl_committed *done = &pipeline->committed[i];
-        ofl_piece_scatter(&done->host, &done->piece, done->kept, done->pitch);
-    }
-    free(pipeline->committed);
-    pipeline->committed = NULL;
-    pipeline->committed_count = 0;
 }

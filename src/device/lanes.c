@@ -17,7 +17,7 @@ enum { NOT_MADE, FREE, BUSY };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
-static struct ofl_started started[OFL_MOST_LANES]; /* of lanes but the first */
+static struct ofl_started own[OFL_MOST_LANES]; /* of lanes but the first */
 static struct ofl_lane lanes[OFL_MOST_LANES];
 static int state[OFL_MOST_LANES];
 static uint64_t held[OFL_MOST_LANES]; /* device memory, when they were left */
@@ -28,13 +28,14 @@ static _Atomic uint64_t bytes;
 /* `lock` is held. */
 static bool make(int index)
 {
-    if (index > 0 && (no_more || ofl_streams_create(ofl_started_device(), &started[index]) != OFL_OK)) {
-        no_more = true;
-        return false;
+    if (index == 0) {
+        lanes[0].started = ofl_started_device();
+        return true;
     }
-    started[index].lane = index;
-    lanes[index].started = index > 0 ? &started[index] : ofl_started_device();
-    return true;
+    no_more = no_more || ofl_streams_create(ofl_started_device(), &own[index]) != OFL_OK;
+    own[index].lane = index;
+    lanes[index].started = &own[index];
+    return !no_more;
 }
 
 /* `lock` is held. */

@@ -7,7 +7,12 @@ enum { at_hand_bytes = 64 << 10 };
 
 struct ofl_cut ofl_part_cut(const struct ofl_part *part, size_t bytes)
 {
-    return part->only != NULL ? (struct ofl_cut){.count = part->only->count} : ofl_cut_buffer(&part->host, bytes);
+    struct ofl_cut cut = {.rows = 0};
+    if (part->only == NULL) {
+        return ofl_cut_buffer(&part->host, bytes);
+    }
+    cut.count = part->only->count;
+    return cut;
 }
 
 size_t ofl_part_piece_bytes(const struct ofl_part *part, size_t bytes)

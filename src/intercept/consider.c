@@ -247,7 +247,7 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
                 ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, visit->spent + seconds);
             }
             ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, seconds);
-            if (visit->reason == OFL_SLOWER || visit->reason == OFL_PROBE) {
+            if (visit->reason == OFL_SLOWER || visit->reason == OFL_PROBE || visit->reason == OFL_NOT_STARTED) {
                 ofl_device_residency_missed(&visit->call, visit->prediction.residency_saving);
             }
         }

@@ -105,8 +105,9 @@ enum {
     OFL_LOOPS_STOP_TEXT = 512
 };
 
-/* `image` holds `bytes` bytes; `identity` is the same number in every call with the same image and in no other. */
-void ofl_loops_run(int64_t *loop, const int64_t *needs, const int64_t *image, const int64_t *bytes,
+/* `image` is a text of `length` characters: the image, packed and encoded as src/base/pack.h says.  `identity` is the
+ * same number in every call with the same image and in no other. */
+void ofl_loops_run(int64_t *loop, const int64_t *needs, const char *image, const int64_t *length,
                    const int64_t *identity, int64_t *stop, char *text);
 
 #endif

@@ -128,7 +128,9 @@ static void replay_call(struct replay *replay, const struct ofl_trace_record *re
         replay->situation.state = OFL_OK;
         replay->situation.library_loaded[ofl_library_of(work.operation)] = true;
         replay->offloaded++;
-        double device = record->reason == OFL_OK ? seconds - record->wait : prediction.device;
+        /* A recorded call that loaded a library has that in its time; here starting is counted apart. */
+        bool seen = record->reason == OFL_OK && (record->flags & OFL_TRACE_FIRST) == 0;
+        double device = seen ? seconds - record->wait : prediction.device;
         replay->seconds += device;
         ofl_learn(&replay->learning, &work, &prediction, reason, device);
     } else {

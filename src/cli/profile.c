@@ -58,6 +58,12 @@ static void print_costs(const struct ofl_machine *machine)
     }
 }
 
+static void print_overlap(const struct ofl_machine *machine)
+{
+    printf("  overlap         copies save %.0f%% of what they could by overlapping with computing\n",
+           100 * (1 - machine->serial));
+}
+
 static double fastest(const struct ofl_curve *curve)
 {
     double speed = 0;
@@ -145,6 +151,7 @@ static int show(const struct options *options)
         printf("  not used on this machine: %s\n", explanation);
     }
     print_costs(&profile.machine);
+    print_overlap(&profile.machine);
     print_routines(&profile.machine);
     draw(&profile.machine, options->all);
     return options->svg != NULL ? write_svg(options->svg, &profile) : 0;

@@ -46,6 +46,15 @@ static struct loaded **bucket_of(uint64_t identity, const char *name)
     return &kernels[(identity ^ identity >> 32) % buckets];
 }
 
+static enum ofl_reason load_kernel(const struct job *job, const char *name, struct ofl_kernel **out)
+{
+    const void *image;
+    size_t bytes;
+    enum ofl_reason reason = job->work->image(job->work->context, &image, &bytes);
+    return reason != OFL_OK ? reason
+                            : job->started->backend->kernel_load(job->started->device, image, bytes, name, out);
+}
+
 static enum ofl_reason find_kernel(const struct job *job, const char *name, struct ofl_kernel **out)
 {
     struct ofl_kernel_work *work = job->work;
@@ -62,8 +71,7 @@ static enum ofl_reason find_kernel(const struct job *job, const char *name, stru
     if (reason == OFL_OK) {
         double begin = ofl_clock();
         *item = (struct loaded){.identity = work->identity, .name = copy, .next = *bucket};
-        reason = job->started->backend->kernel_load(job->started->device, work->image, work->image_bytes, name,
-                                                    &item->kernel);
+        reason = load_kernel(job, name, &item->kernel);
         work->loading += ofl_clock() - begin;
     }
     if (reason != OFL_OK) {

@@ -37,9 +37,9 @@ struct ofl_kernel_stage {
 };
 
 struct ofl_kernel_work {
-    const void *image;
-    size_t image_bytes;
     uint64_t identity; /* the same for the same image only */
+    /* Called when a kernel is not loaded yet: the image, which stays there until the run is over. */
+    enum ofl_reason (*image)(void *context, const void **image, size_t *bytes);
     const struct ofl_kernel_stage *stages;
     size_t stage_count;
     uint32_t threads;                  /* of a block */

@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,24 @@ static void block_signals(int how)
     sigprocmask(how, &set, NULL);
 }
 
+/* From here on the signals are only let in while the process waits, and end its child and the folder too. */
+static void handle_signals(void)
+{
+    static bool handled;
+    if (handled) {
+        return;
+    }
+    handled = true;
+    block_signals(SIG_BLOCK);
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
+        struct sigaction old, new = {.sa_handler = end_by_signal};
+        sigfillset(&new.sa_mask);
+        if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+            sigaction(ending_signals[i], &new, NULL);
+        }
+    }
+}
+
 const char *ofl_scratch_open(void)
 {
     if (scratch[0] != '\0') {
@@ -77,8 +96,7 @@ const char *ofl_scratch_open(void)
     if (base == NULL || *base == '\0') {
         base = "/tmp";
     }
-    /* From here on the signals are only let in while the process waits. */
-    block_signals(SIG_BLOCK);
+    handle_signals();
     if (snprintf(scratch, sizeof scratch, "%s/gpu-offload-XXXXXX", base) >= (int)sizeof scratch ||
         mkdtemp(scratch) == NULL) {
         ofl_fc_error("cannot make a folder for temporary files below %s: %s (TMPDIR names another place)", base,
@@ -87,13 +105,6 @@ const char *ofl_scratch_open(void)
         return NULL;
     }
     atexit(ofl_scratch_close);
-    for (int i = 0; i < ENDING_SIGNALS; i++) {
-        struct sigaction old, new = {.sa_handler = end_by_signal};
-        sigfillset(&new.sa_mask);
-        if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-            sigaction(ending_signals[i], &new, NULL);
-        }
-    }
     return scratch;
 }
 
@@ -112,7 +123,7 @@ bool ofl_file_write(const char *path, const char *text, size_t length)
 
 char *ofl_file_read(struct ofl_arena *arena, const char *path, size_t *length)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not waiting for the other end of a pipe */
     struct stat status;
     char *text = NULL;
     if (file < 0) {
@@ -205,26 +216,35 @@ int ofl_exec(const struct ofl_words *words)
     return 1;
 }
 
-/* In the child: output to a file, signals as this process was started with. */
-static void become(const struct ofl_words *words, const char *output)
+/* Starts a program with the signals that this process was started with, its output going to `log` if that is a
+ * descriptor.  (Handlers are nobody's behind exec.)  No copy of this process is made.  0, or an errno. */
+static int start(const struct ofl_words *words, int log, pid_t *pid)
 {
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    sigset_t mask;
+    sigprocmask(SIG_SETMASK, NULL, &mask);
     for (int i = 0; i < ENDING_SIGNALS; i++) {
-        struct sigaction action;
-        if (sigaction(ending_signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
-            signal(ending_signals[i], SIG_DFL);
-        }
+        sigdelset(&mask, ending_signals[i]);
     }
-    block_signals(SIG_UNBLOCK);
-    if (output != NULL) {
-        int file = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) {
-            ofl_fc_error("cannot write %s: %s", output, strerror(errno));
-            _exit(1);
-        }
+    int failure = posix_spawnattr_init(&attributes);
+    if (failure != 0) {
+        return failure;
     }
-    execvp(words->items[0], words->items);
-    not_started(words->items[0]);
-    _exit(1);
+    failure = posix_spawn_file_actions_init(&actions);
+    if (failure == 0) {
+        posix_spawnattr_setsigmask(&attributes, &mask);
+        failure = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        if (failure == 0 && log >= 0) {
+            failure = posix_spawn_file_actions_adddup2(&actions, log, STDOUT_FILENO);
+            failure = failure != 0 ? failure : posix_spawn_file_actions_adddup2(&actions, log, STDERR_FILENO);
+        }
+        failure =
+            failure != 0 ? failure : posix_spawnp(pid, words->items[0], &actions, &attributes, words->items, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    posix_spawnattr_destroy(&attributes);
+    return failure;
 }
 
 static int wait_for(pid_t pid, const char *program)
@@ -243,30 +263,33 @@ static int wait_for(pid_t pid, const char *program)
     return WEXITSTATUS(status);
 }
 
-static int run(const struct ofl_words *words, const char *output)
+static int run(const struct ofl_words *words, int log)
 {
-    if (ofl_scratch_open() == NULL) {
-        return 1;
-    }
+    pid_t pid;
+    handle_signals();
     fflush(NULL);
     rewind_stdin();
-    pid_t pid = fork();
-    if (pid < 0) {
-        ofl_fc_error("cannot start '%s': %s", words->items[0], strerror(errno));
+    errno = start(words, log, &pid);
+    if (errno != 0) {
+        not_started(words->items[0]);
         return 1;
-    }
-    if (pid == 0) {
-        become(words, output);
     }
     return wait_for(pid, words->items[0]);
 }
 
 int ofl_run(const struct ofl_words *words)
 {
-    return run(words, NULL);
+    return run(words, -1);
 }
 
 int ofl_run_logged(const struct ofl_words *words, const char *log)
 {
-    return run(words, log);
+    int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) {
+        ofl_fc_error("cannot write %s: %s", log, strerror(errno));
+        return 1;
+    }
+    int status = run(words, file);
+    close(file);
+    return status;
 }

@@ -5,15 +5,16 @@
  * iteration ended the program, it does so by the host compiler's own statement, so that code, message and what is
  * flushed are those of the CPU.
  *
- * The image is a constant of another subroutine, which also starts the run, in pieces of at most PIECE words, since
- * compilers limit the length of a statement. */
+ * The image is a constant of another subroutine, which also starts the run: packed, and in pieces of at most PIECE
+ * words, since compilers limit the length of a statement. */
+#include "base/pack.h"
 #include "fortran/launch.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 100 };
+enum { PIECE = 3000, PART = 50 };
 
 #define USE_KINDS "use, intrinsic :: iso_c_binding, only: c_int64_t, c_char"
 
@@ -137,18 +138,35 @@ void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel,
 
 /* ---- The body ---- */
 
-static void add_object_interface(struct ofl_lines *lines, const char *name, const char *intent)
+/* `read` or `write`: of the library (suffix NULL), or of this file, which calls that.  The host compiler makes much
+ * code of a call that converts a descriptor to C's: this way, there are two of them in a file. */
+static void add_object_head(struct ofl_lines *lines, const char *name, const char *suffix)
 {
-    ofl_line_add(lines, "pure subroutine ofl_loops_%s(loop, object, lower, bytes, offset, form, name) bind(c)", name);
+    if (suffix == NULL) {
+        ofl_line_add(lines, "pure subroutine ofl_loops_%s(loop, object, lower, bytes, offset, form, name) bind(c)",
+                     name);
+    } else {
+        ofl_line_add(lines, "pure subroutine ofl_%s_%s(loop, object, lower, bytes, offset, form, name)", name, suffix);
+    }
     ofl_line_add(lines, USE_KINDS);
     ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: loop");
-    ofl_line_add(lines, "type(*), target, intent(%s) :: object(..)", intent);
+    ofl_line_add(lines, "type(*), target, intent(%s) :: object(..)", strcmp(name, "read") == 0 ? "in" : "inout");
     ofl_line_add(lines, "integer(c_int64_t), intent(in) :: lower(*), bytes, offset, form");
     ofl_line_add(lines, "character(kind=c_char), intent(in) :: name(*)");
+}
+
+static void add_object_subroutine(struct ofl_lines *lines, const char *name, const char *suffix)
+{
+    add_object_head(lines, name, suffix);
+    ofl_line_add(lines, "interface");
+    add_object_head(lines, name, NULL);
+    ofl_line_add(lines, "end subroutine");
+    ofl_line_add(lines, "end interface");
+    ofl_line_add(lines, "call ofl_loops_%s(loop, object, lower, bytes, offset, form, name)", name);
     ofl_line_add(lines, "end subroutine");
 }
 
-static void add_library_interface(struct ofl_lines *lines)
+static void add_library_interface(struct ofl_lines *lines, const char *suffix)
 {
     static const char *const text[] = {
         "pure subroutine ofl_loops_begin(loop, version, where, kernel, device) bind(c)",
@@ -187,8 +205,10 @@ static void add_library_interface(struct ofl_lines *lines)
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         ofl_line_add(lines, "%s", text[i]);
     }
-    add_object_interface(lines, "read", "in");
-    add_object_interface(lines, "write", "inout");
+    add_object_head(lines, "read", suffix);
+    ofl_line_add(lines, "end subroutine");
+    add_object_head(lines, "write", suffix);
+    ofl_line_add(lines, "end subroutine");
 }
 
 /* The image's subroutine, between `interface` and `end interface`, or where it is defined. */
@@ -248,8 +268,8 @@ static void add_object(struct ofl_lines *lines, struct ofl_rewriter *rewriter, c
         ofl_line_add(lines, "call ofl_loops_absent(loop, %u_8, %d_8)", object->rank, form);
         ofl_line_add(lines, "else");
     }
-    ofl_line_add(lines, "call ofl_loops_%s(loop, a%u, %s, %s, %" PRId64 "_8, %d_8, %s)",
-                 object->written ? "write" : "read", number, lower, bytes, object->leaf_offset, form,
+    ofl_line_add(lines, "call ofl_%s_%s(loop, a%u, %s, %s, %" PRId64 "_8, %d_8, %s)",
+                 object->written ? "write" : "read", suffix, number, lower, bytes, object->leaf_offset, form,
                  ofl_launch_text(object->host == NULL ? object->c_name : object->host, arena));
     if (coverage.whole) {
         ofl_line_add(lines, "call ofl_loops_whole(loop, %s)", coverage.subscripts);
@@ -310,7 +330,7 @@ void ofl_launcher_append(struct ofl_rewriter *rewriter, const struct ofl_kernel 
     lines->at = kernel->stmt->span.begin;
     ofl_launcher_head(lines, kernel, suffix);
     ofl_line_add(lines, "interface");
-    add_library_interface(lines);
+    add_library_interface(lines, suffix);
     add_image_head(lines, suffix);
     ofl_line_add(lines, "end subroutine");
     add_hidden_interfaces(lines, kernel, suffix);
@@ -338,44 +358,46 @@ void ofl_launcher_append(struct ofl_rewriter *rewriter, const struct ofl_kernel 
 
 /* ---- The image ---- */
 
-static void add_words(struct ofl_lines *lines, const unsigned char *image, size_t bytes, size_t piece)
+/* One element of the text's array, made of short constants. */
+static void add_piece(struct ofl_lines *lines, const char *text, size_t length, size_t piece)
 {
-    struct ofl_text text = {.arena = lines->arena};
-    size_t count = 0;
-    for (size_t offset = piece * PIECE * 8; offset < bytes && count < PIECE; offset += 8, count++) {
-        int64_t word = 0;
-        memcpy(&word, image + offset, bytes - offset < 8 ? bytes - offset : 8);
-        if (word == INT64_MIN) {
-            ofl_text_print(&text, "%s-9223372036854775807_8-1_8", count == 0 ? "" : ",");
-        } else {
-            ofl_text_print(&text, "%s%" PRId64 "_8", count == 0 ? "" : ",", word);
-        }
+    struct ofl_text out = {.arena = lines->arena};
+    for (size_t offset = 0; offset < length; offset += PART) {
+        size_t rest = length - offset;
+        ofl_text_print(&out, "%s'%.*s'", offset == 0 ? "" : "//", (int)(rest < PART ? rest : PART), text + offset);
     }
-    ofl_line_add(lines, "integer(8), parameter :: w%zu(%zu) = [%s]", piece, count, text.bytes);
+    ofl_line_add(lines, "character(%d), parameter :: w%zu = %s", PIECE, piece, out.bytes);
 }
 
 void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, const void *image, size_t bytes)
 {
     struct ofl_lines *lines = &rewriter->appended;
-    size_t words = (bytes + 7) / 8, pieces = (words + PIECE - 1) / PIECE;
+    unsigned char *packed = ofl_arena_alloc(rewriter->arena, ofl_pack_room(bytes));
+    size_t packed_bytes = ofl_pack(image, bytes, packed);
+    char *text = ofl_arena_alloc(rewriter->arena, (4 * packed_bytes + 2) / 3 + 1);
+    size_t length = ofl_encode64(packed, packed_bytes, text), pieces = (length + PIECE - 1) / PIECE;
     struct ofl_text names = {.arena = lines->arena};
     lines->at = 0; /* no line of the user's */
+    add_object_subroutine(lines, "read", suffix);
+    add_object_subroutine(lines, "write", suffix);
     add_image_head(lines, suffix);
     ofl_line_add(lines, "interface");
-    ofl_line_add(lines, "pure subroutine ofl_loops_run(loop, needs, image, bytes, identity, stop, text) bind(c)");
+    ofl_line_add(lines, "pure subroutine ofl_loops_run(loop, needs, image, length, identity, stop, text) bind(c)");
     ofl_line_add(lines, USE_KINDS);
     ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: loop, stop(*)");
-    ofl_line_add(lines, "integer(c_int64_t), intent(in) :: needs, image(*), bytes, identity");
+    ofl_line_add(lines, "integer(c_int64_t), intent(in) :: needs, length, identity");
+    ofl_line_add(lines, "character(kind=c_char), intent(in) :: image(*)");
     ofl_line_add(lines, "character(kind=c_char), intent(inout) :: text(*)");
     ofl_line_add(lines, "end subroutine");
     ofl_line_add(lines, "end interface");
     for (size_t piece = 0; piece < pieces; piece++) {
-        add_words(lines, image, bytes, piece);
+        size_t rest = length - piece * PIECE;
+        add_piece(lines, text + piece * PIECE, rest < PIECE ? rest : PIECE, piece);
         ofl_text_print(&names, "%sw%zu", piece == 0 ? "" : ",", piece);
     }
-    ofl_line_add(lines, "integer(8), parameter :: image(%zu) = [%s]", words, names.bytes);
+    ofl_line_add(lines, "character(%d), parameter :: image(%zu) = [%s]", PIECE, pieces, names.bytes);
     /* A positive number of 63 bits out of the name's 64. */
-    ofl_line_add(lines, "call ofl_loops_run(loop, needs, image, %zu_8, %" PRIu64 "_8, stop, text)", bytes,
+    ofl_line_add(lines, "call ofl_loops_run(loop, needs, image, %zu_8, %" PRIu64 "_8, stop, text)", length,
                  (uint64_t)strtoull(suffix, NULL, 16) >> 1);
     ofl_line_add(lines, "end subroutine");
 }

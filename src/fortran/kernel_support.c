@@ -5,6 +5,7 @@
  * twin, ##S the suffix, ##F the letter behind C's functions of float, ##B the number of bits. */
 #include "fortran/kernel_form.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char always[] =
@@ -327,36 +328,58 @@ static void add_template(struct ofl_text *out, const char *text, const struct in
 
 /* ---- Powers ---- */
 
-enum { MAX_CHAIN = 32 };
+enum { MAX_CHAIN = 255 };
 
-/* x**n is x**chain[n] * x**(n - chain[n]): GCC's table, measured with gfortran 12 for each n. */
-static const unsigned char chain[MAX_CHAIN + 1] = {0,  1, 1,  2,  2,  3,  3,  4,  4,  6,  5,  6,  6,  10, 7,  9, 8,
-                                                   16, 9, 16, 10, 12, 11, 13, 12, 17, 13, 18, 14, 24, 15, 26, 16};
+/* x**n is x**chain[n] * x**(n - chain[n]): GCC's table, read off the code that gfortran 12 makes for each n. */
+static const unsigned char chain[MAX_CHAIN + 1] = {
+    0, 1, 1, 2, 2, 3, 3, 4, 4, 6, 5, 6, 6, 10, 7, 9, 8, 16, 9, 16,
+    10, 12, 11, 13, 12, 17, 13, 18, 14, 24, 15, 26, 16, 17, 17, 19, 18, 33, 19, 26,
+    20, 25, 21, 40, 22, 27, 23, 44, 24, 32, 25, 34, 26, 29, 27, 44, 28, 31, 29, 34,
+    30, 60, 31, 36, 32, 64, 33, 34, 34, 46, 35, 37, 36, 65, 37, 50, 38, 48, 39, 69,
+    40, 49, 41, 43, 42, 51, 43, 58, 44, 64, 45, 47, 46, 59, 47, 76, 48, 65, 49, 66,
+    50, 67, 51, 66, 52, 70, 53, 74, 54, 104, 55, 74, 56, 64, 57, 69, 58, 78, 59, 68,
+    60, 61, 61, 80, 62, 75, 63, 68, 64, 65, 65, 128, 66, 129, 67, 90, 68, 73, 69, 131,
+    70, 94, 71, 88, 72, 128, 73, 98, 74, 132, 75, 121, 76, 102, 77, 124, 78, 132, 79, 106,
+    80, 97, 81, 160, 82, 99, 83, 134, 84, 86, 85, 95, 86, 160, 87, 100, 88, 113, 89, 98,
+    90, 107, 91, 122, 92, 111, 93, 102, 94, 126, 95, 150, 96, 128, 97, 130, 98, 133, 99, 195,
+    100, 128, 101, 123, 102, 164, 103, 138, 104, 145, 105, 146, 106, 109, 107, 149, 108, 200, 109, 146,
+    110, 170, 111, 157, 112, 128, 113, 130, 114, 182, 115, 132, 116, 200, 117, 132, 118, 158, 119, 206,
+    120, 240, 121, 162, 122, 147, 123, 152, 124, 166, 125, 214, 126, 138, 127, 153};
 
 /* Declares the powers that the chain needs, each once. */
-static void add_products(struct ofl_text *text, const struct instance *instance, bool complex, unsigned n,
-                         uint64_t *made)
+static void add_products(struct ofl_text *text, const struct instance *instance, unsigned n, bool *made)
 {
-    if (n == 1 || (*made >> n & 1) != 0) {
+    if (n == 1 || made[n]) {
         return;
     }
-    *made |= (uint64_t)1 << n;
+    made[n] = true;
     unsigned one = chain[n], other = n - one;
-    add_products(text, instance, complex, one, made);
-    add_products(text, instance, complex, other, made);
-    if (complex) {
-        ofl_text_print(text, "const %s x%u = ofl_mul_%s(x%u, x%u); ", instance->type, n, instance->suffix, other, one);
-    } else {
-        ofl_text_print(text, "const %s x%u = x%u * x%u; ", instance->type, n, other, one);
-    }
+    add_products(text, instance, one, made);
+    add_products(text, instance, other, made);
+    ofl_text_print(text, "const %s x%u = x%u * x%u; ", instance->type, n, other, one);
 }
 
-static void add_power(struct ofl_text *out, const struct instance *instance, bool complex, unsigned n)
+static void add_power(struct ofl_text *out, const struct instance *instance, unsigned n)
 {
-    uint64_t made = 0;
+    bool made[MAX_CHAIN + 1] = {false};
     ofl_text_print(out, "OFL_F %s ofl_power_%s_%u(%s x1) { ", instance->type, instance->suffix, n, instance->type);
-    add_products(out, instance, complex, n, &made);
+    add_products(out, instance, n, made);
     ofl_text_print(out, "return x%u; }\n", n);
+}
+
+/* The powers ofl_power_r8_N that the source calls. */
+static void add_powers(struct ofl_text *out, const char *source, const struct instance *instance)
+{
+    bool made[MAX_CHAIN + 1] = {false};
+    char name[32];
+    snprintf(name, sizeof name, "ofl_power_%s_", instance->suffix);
+    for (const char *at = source; (at = strstr(at, name)) != NULL; at++) {
+        unsigned n = (unsigned)strtoul(at + strlen(name), NULL, 10);
+        if (n >= 2 && n <= MAX_CHAIN && !made[n]) {
+            add_power(out, instance, n);
+            made[n] = true;
+        }
+    }
 }
 
 /* ---- What a source uses ---- */
@@ -396,12 +419,8 @@ void ofl_k_print_support(const char *source, struct ofl_text *out)
                 continue;
             }
             add_template(out, complex ? complex_functions : real_functions, instance);
-            for (unsigned n = 2; n <= MAX_CHAIN; n++) {
-                char name[32];
-                snprintf(name, sizeof name, "ofl_power_%s_%u(", instance->suffix, n);
-                if (strstr(source, name) != NULL) {
-                    add_power(out, instance, complex != 0, n);
-                }
+            if (!complex) {
+                add_powers(out, source, instance);
             }
         }
     }

@@ -39,8 +39,8 @@ void ofl_hidden_append(struct ofl_rewriter *rewriter, const struct ofl_kernel *k
 const char *ofl_hidden_name(struct ofl_arena *arena, const struct ofl_kernel *kernel, const char *suffix, char what,
                             unsigned number);
 
-/* The last upper bound of an assumed-size array as far as the loop touches it, a Fortran expression of the limits' names
- * (kernel_extent.c).  *certain: the array is at least so large.  NULL after an error. */
+/* The last upper bound of an assumed-size array as far as the loop touches it, a Fortran expression of the limits'
+ * names (kernel_extent.c).  *certain: the array is at least so large.  NULL after an error. */
 const char *ofl_kernel_last_upper(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel,
                                   const struct ofl_kernel_object *object, bool *certain);
 bool ofl_is_assumed_size(const struct ofl_kernel_object *object);

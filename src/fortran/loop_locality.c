@@ -1,6 +1,7 @@
 /* The constraints of do concurrent on its header: locality clauses, default(none), limits; see loop_check.h. */
 #include "fortran/loop_check_private.h"
 #include "fortran/names.h"
+#include "fortran/type_list.h"
 
 #include <string.h>
 
@@ -52,38 +53,27 @@ static const char *clause_text(enum ofl_locality_kind kind)
     return texts[kind];
 }
 
-static bool is_finalizable(const struct ofl_symbol *type, unsigned depth);
-
-static bool has_finalizable_component(const struct ofl_symbol *type, unsigned depth)
+/* Whether a derived type has a final subroutine, or a parent or component of such a type (F2018 7.5.6.1). */
+static bool is_finalizable(struct ofl_arena *arena, const struct ofl_symbol *type, struct ofl_type_list **seen)
 {
+    if (type == NULL || type->definition == NULL || type->definition->kind != OFL_STMT_DERIVED_TYPE ||
+        !ofl_type_list_add(arena, seen, type)) {
+        return false;
+    }
+    for (const struct ofl_stmt *stmt = type->definition->as.type_def.bindings.first; stmt != NULL; stmt = stmt->next) {
+        if (stmt->kind == OFL_STMT_FINAL) {
+            return true;
+        }
+    }
     const struct ofl_scope *scope = type->definition->as.type_def.scope;
     for (const struct ofl_symbol *item = scope == NULL ? NULL : scope->first; item != NULL; item = item->next) {
         bool part = item->class == OFL_SYMBOL_VARIABLE && item->type.kind_of == OFL_TYPE_DERIVED &&
-                    item->type.derived != NULL && !OFL_HAS(item, POINTER) && !OFL_HAS(item, ALLOCATABLE);
-        if (part && is_finalizable(item->type.derived, depth + 1)) {
+                    !OFL_HAS(item, POINTER) && !OFL_HAS(item, ALLOCATABLE);
+        if (part && is_finalizable(arena, item->type.derived, seen)) {
             return true;
         }
     }
-    return false;
-}
-
-/* Whether a derived type, its parents included, has a final subroutine, or a component of such a type (F2018 7.5.6.1).
- */
-static bool is_finalizable(const struct ofl_symbol *type, unsigned depth)
-{
-    for (; type != NULL && type->definition != NULL && depth < OFL_MAX_NESTING; type = ofl_type_parent(type), depth++) {
-        if (type->definition->kind != OFL_STMT_DERIVED_TYPE) {
-            return false;
-        }
-        const struct ofl_stmt *binding = type->definition->as.type_def.bindings.first;
-        while (binding != NULL && binding->kind != OFL_STMT_FINAL) {
-            binding = binding->next;
-        }
-        if (binding != NULL || has_finalizable_component(type, depth)) {
-            return true;
-        }
-    }
-    return false;
+    return is_finalizable(arena, ofl_type_parent(type), seen);
 }
 
 static bool is_assumed_size(const struct ofl_symbol *symbol)
@@ -97,8 +87,9 @@ static bool is_assumed_size(const struct ofl_symbol *symbol)
 }
 
 /* Why a variable cannot be local (F2018 C1128), or NULL. */
-static const char *not_local(const struct ofl_symbol *symbol)
+static const char *not_local(struct ofl_arena *arena, const struct ofl_symbol *symbol)
 {
+    struct ofl_type_list *seen = NULL;
     bool pointer = OFL_HAS(symbol, POINTER);
     return OFL_HAS(symbol, ALLOCATABLE)                              ? "it is allocatable"
            : OFL_HAS(symbol, INTENT_IN)                              ? "it has intent(in)"
@@ -108,7 +99,7 @@ static const char *not_local(const struct ofl_symbol *symbol)
            : symbol->type.kind_of == OFL_TYPE_CLASS_STAR && !pointer ? "it is polymorphic"
            : symbol->rank == OFL_ASSUMED_RANK                        ? "it has assumed rank"
            : is_assumed_size(symbol)                                 ? "its size is assumed"
-           : !pointer && symbol->type.kind_of == OFL_TYPE_DERIVED && is_finalizable(symbol->type.derived, 0)
+           : !pointer && symbol->type.kind_of == OFL_TYPE_DERIVED && is_finalizable(arena, symbol->type.derived, &seen)
                ? "its type has a final subroutine"
                : NULL;
 }
@@ -167,7 +158,7 @@ static void check_suitable(const struct ofl_loop_check *check, const struct ofl_
     if (is_no_variable(symbol)) {
         why = "it is not a variable";
     } else if (clause->kind == OFL_LOCALITY_LOCAL || clause->kind == OFL_LOCALITY_LOCAL_INIT) {
-        why = not_local(symbol);
+        why = not_local(check->modules->arena, symbol);
     } else if (clause->kind == OFL_LOCALITY_REDUCE) {
         why = not_reduced(clause, symbol);
     }

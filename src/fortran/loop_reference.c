@@ -4,7 +4,7 @@
  * the assignments of components, which no expression names, once each.  References in an inner do concurrent are
  * reported for that one. */
 #include "fortran/loop_check_private.h"
-#include "fortran/intrinsics.h"
+#include "fortran/type_list.h"
 
 #include <string.h>
 
@@ -21,9 +21,10 @@ struct seen {
 
 struct references {
     const struct ofl_loop_check *check;
-    struct extent *inner; /* bodies and masks of do concurrent loops in this one */
-    struct seen *seen;    /* procedures that were looked at */
-    bool header;          /* the mask is looked at, not the body */
+    struct extent *inner;        /* bodies and masks of do concurrent loops in this one */
+    struct seen *seen;           /* procedures that were looked at */
+    struct ofl_type_list *types; /* whose final subroutines were looked at */
+    bool header;                 /* the mask is looked at, not the body */
 };
 
 static struct ofl_arena *arena_of(const struct references *references)
@@ -60,6 +61,13 @@ static bool was_seen(const struct references *references, const struct ofl_proce
     return false;
 }
 
+static void note_seen(struct references *references, const struct ofl_procedure *procedure)
+{
+    struct seen *seen = OFL_NEW(arena_of(references), struct seen);
+    *seen = (struct seen){procedure, references->seen};
+    references->seen = seen;
+}
+
 /* F2018 C1140: what reads or changes the floating-point state that iterations share. */
 static bool is_ieee_state(const struct ofl_procedure *procedure)
 {
@@ -94,9 +102,7 @@ static void look_at_call(const struct ofl_call *call, struct ofl_span span, stru
     bool first = !was_seen(references, procedure);
     look_at_arguments(references, call, scope);
     if (first) {
-        struct seen *seen = OFL_NEW(arena_of(references), struct seen);
-        *seen = (struct seen){procedure, references->seen};
-        references->seen = seen;
+        note_seen(references, procedure);
     }
     if (is_inner(references, span)) {
         return;
@@ -237,7 +243,36 @@ static void check_deallocated(const struct references *references, const struct 
     }
 }
 
-static void look_at_assignment(const struct references *references, struct ofl_stmt *stmt, struct ofl_scope *scope)
+/* An intrinsic assignment finalizes what the variable had (F2018 7.5.6.3): parents and components too. */
+static void check_finalized(struct references *references, const struct ofl_symbol *type, struct ofl_span span)
+{
+    struct ofl_modules *modules = references->check->modules;
+    if (type == NULL || type->definition == NULL || type->definition->kind != OFL_STMT_DERIVED_TYPE ||
+        !ofl_type_list_add(arena_of(references), &references->types, type)) {
+        return;
+    }
+    for (const struct ofl_stmt *stmt = type->definition->as.type_def.bindings.first; stmt != NULL; stmt = stmt->next) {
+        for (const struct ofl_ident_list *name = stmt->kind == OFL_STMT_FINAL ? stmt->as.generic.names : NULL;
+             name != NULL; name = name->next) {
+            struct ofl_symbol *symbol = ofl_scope_find(type->scope, name->ident.name);
+            const struct ofl_procedure *procedure = symbol == NULL ? NULL : ofl_procedure_of(modules, symbol);
+            if (procedure != NULL && !procedure->is_pure && !was_seen(references, procedure)) {
+                note_seen(references, procedure);
+                not_pure(references, procedure, span, ", which is called here for what the variable had,");
+            }
+        }
+    }
+    size_t count = 0;
+    struct ofl_symbol **components = ofl_type_components(modules, type, &count);
+    for (size_t i = 0; i < count; i++) {
+        bool part = components[i]->class == OFL_SYMBOL_VARIABLE && components[i]->type.kind_of == OFL_TYPE_DERIVED &&
+                    !OFL_HAS(components[i], POINTER);
+        check_finalized(references, part ? components[i]->type.derived : NULL, span);
+    }
+    check_finalized(references, ofl_type_parent(type), span);
+}
+
+static void look_at_assignment(struct references *references, struct ofl_stmt *stmt, struct ofl_scope *scope)
 {
     const struct ofl_expr *target = stmt->as.assign.target;
     check_defined(references, target, scope);
@@ -247,6 +282,10 @@ static void look_at_assignment(const struct references *references, struct ofl_s
         const struct ofl_meaning *meaning = ofl_meaning_of(references->check->modules, scope, target);
         if (meaning->allocatable) {
             check_deallocated(references, target, scope);
+        }
+        if (meaning->kind != OFL_MEANS_UNKNOWN && meaning->type.base == OFL_TYPE_DERIVED &&
+            !is_inner(references, target->span)) {
+            check_finalized(references, meaning->type.derived, target->span);
         }
     }
 }

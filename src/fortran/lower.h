@@ -308,6 +308,8 @@ struct ofl_value ofl_value_as(struct ofl_lower *l, struct ofl_value value, struc
                               struct ofl_span span);
 struct ofl_value ofl_constant_value(struct ofl_lower *l, const struct ofl_constant *constant,
                                     struct ofl_value_type type, struct ofl_span span);
+struct ofl_array *ofl_array_constant(struct ofl_lower *l, const struct ofl_constant *constant,
+                                     struct ofl_value_type type, const char *name, struct ofl_span span);
 struct ofl_value ofl_apply_operation(struct ofl_lower *l, const struct ofl_expr *expr,
                                      const struct ofl_meaning *meaning, struct ofl_value a, struct ofl_value b);
 struct ofl_value ofl_apply_power(struct ofl_lower *l, const struct ofl_expr *expr, struct ofl_value_type type,
@@ -335,6 +337,9 @@ struct ofl_value ofl_constant_text(struct ofl_lower *l, const char *text, size_t
 
 struct ofl_view ofl_lower_view(struct ofl_lower *l, const struct ofl_expr *expr);
 struct ofl_view ofl_view_of_binding(struct ofl_lower *l, const struct ofl_binding *binding, struct ofl_span span);
+/* A plain component of what lies at `base` (a scalar, or the first element). */
+struct ofl_view ofl_component_view(struct ofl_lower *l, const struct ofl_view *base, const struct ofl_component *part,
+                                   struct ofl_span span);
 struct ofl_view ofl_element_view(struct ofl_lower *l, const struct ofl_view *view, struct ofl_k_expr *const *subscript);
 struct ofl_value ofl_load_view(struct ofl_lower *l, const struct ofl_view *view, struct ofl_span span);
 struct ofl_array *ofl_lower_array(struct ofl_lower *l, const struct ofl_expr *expr);

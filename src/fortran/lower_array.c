@@ -50,17 +50,36 @@ static void add_number(struct ofl_lower *l, struct ofl_text *text, const struct 
     }
 }
 
-/* The elements of a constant as a table in the kernel's text. */
-static struct ofl_array *constant_array(struct ofl_lower *l, const struct ofl_expr *expr,
-                                        const struct ofl_meaning *meaning)
+/* A constant array of a derived type, made in temporary memory. */
+static struct ofl_array *constant_structures(struct ofl_lower *l, const struct ofl_constant *constant,
+                                             struct ofl_value_type type, struct ofl_span span)
 {
-    const struct ofl_constant *constant = meaning->value;
-    struct ofl_view view = {.type = meaning->type, .rank = constant->rank, .contiguous = true};
+    struct ofl_k_expr *count = ofl_i8(l, (int64_t)constant->count), *extent[OFL_MAX_RANK];
+    struct ofl_view line = ofl_temporary_view(l, type, NULL, 1, &count, span), view = line;
+    for (size_t i = 0; i < constant->count; i++) {
+        struct ofl_k_expr *at = ofl_i8(l, (int64_t)i);
+        struct ofl_view element = ofl_element_view(l, &line, &at);
+        ofl_assign_value(l, &element, ofl_constant_value(l, constant->elements[i], type, span), span);
+    }
+    view.rank = constant->rank;
+    for (unsigned d = 0; d < view.rank; d++) {
+        extent[d] = ofl_i8(l, constant->extent[d]);
+        view.dim[d] = (struct ofl_view_dim){.extent = extent[d], .lower = ofl_i8(l, 1)};
+    }
+    ofl_pack_strides(l, &view, span);
+    return ofl_array_of_view(l, &view);
+}
+
+/* The elements of a constant as a table in the kernel's text. */
+struct ofl_array *ofl_array_constant(struct ofl_lower *l, const struct ofl_constant *constant,
+                                     struct ofl_value_type type, const char *name, struct ofl_span span)
+{
+    struct ofl_view view = {.type = type, .rank = constant->rank, .contiguous = true};
     struct ofl_text text = {.arena = l->arena};
-    enum ofl_k_type memory = ofl_k_of(l, view.type, expr->span);
+    enum ofl_k_type memory = ofl_k_of(l, view.type, span);
     int64_t bytes = ofl_k_bytes(memory), length = 0;
     if (!ofl_is_number(view.type) && view.type.base != OFL_TYPE_CHARACTER) {
-        ofl_lower_refuse(l, expr->span, "a constant array of a derived type");
+        return constant_structures(l, constant, type, span);
     }
     ofl_text_print(&text, "{");
     for (size_t i = 0; i < constant->count; i++) {
@@ -81,8 +100,7 @@ static struct ofl_array *constant_array(struct ofl_lower *l, const struct ofl_ex
         bytes = length;
     }
     bytes *= (int64_t)constant->count;
-    const char *name =
-        meaning->symbol != NULL ? meaning->symbol->name->text : ofl_arena_format(l->arena, "table_%u", ++l->names);
+    name = name != NULL ? name : ofl_arena_format(l->arena, "table_%u", ++l->names);
     if (bytes == 0) {
         bytes = 1;
         text.bytes = (char *)"{0}";
@@ -98,7 +116,7 @@ static struct ofl_array *constant_array(struct ofl_lower *l, const struct ofl_ex
         view.dim[d].extent = ofl_i8(l, constant->extent[d]);
         view.dim[d].lower = ofl_i8(l, 1);
     }
-    ofl_pack_strides(l, &view, expr->span);
+    ofl_pack_strides(l, &view, span);
     return ofl_array_of_view(l, &view);
 }
 
@@ -158,7 +176,8 @@ struct ofl_array *ofl_lower_array(struct ofl_lower *l, const struct ofl_expr *ex
         ofl_lower_refuse(l, expr->span, "an array of assumed rank");
     }
     if (meaning->value != NULL && meaning->value->rank == meaning->rank) {
-        return constant_array(l, expr, meaning);
+        return ofl_array_constant(l, meaning->value, meaning->type,
+                                  meaning->symbol != NULL ? meaning->symbol->name->text : NULL, expr->span);
     }
     if (meaning->designator || meaning->kind == OFL_MEANS_CONSTANT || meaning->kind == OFL_MEANS_COMPONENT) {
         struct ofl_view view = ofl_lower_view(l, expr);

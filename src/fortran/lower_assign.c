@@ -62,12 +62,13 @@ static bool shares_memory(const struct ofl_symbol *a, const struct ofl_symbol *b
     return a == b || (pointer_a && pointer_b) || a->equivalenced || b->equivalenced || common;
 }
 
+static void look_at_call(const struct ofl_call *call, struct ofl_span span, struct ofl_scope *scope, void *context);
+
 static bool look_at(const struct ofl_expr *expr, const struct ofl_meaning *meaning, struct ofl_scope *scope,
                     void *context)
 {
     struct overlap *overlap = context;
     struct ofl_lower *l = overlap->l;
-    (void)scope;
     if (overlap->found || meaning->value != NULL) {
         return false;
     }
@@ -77,6 +78,20 @@ static bool look_at(const struct ofl_expr *expr, const struct ofl_meaning *meani
     if (overlap->text != NULL && meaning->designator &&
         strcmp(ofl_rewrite_flat(l->rewriter, expr->span), overlap->text) == 0) {
         return false; /* the same element, read before it is written */
+    }
+    const struct ofl_intrinsic *intrinsic = meaning->call == NULL ? NULL : meaning->call->procedure->intrinsic;
+    if (overlap->text != NULL && intrinsic != NULL && meaning->rank > 0 &&
+        intrinsic->class != OFL_INTRINSIC_ELEMENTAL) { /* its elements come from other places of its argument */
+        const char *text = overlap->text;
+        overlap->text = NULL;
+        const struct ofl_visitor visitor = {.expr = look_at, .call = look_at_call, .context = overlap};
+        for (unsigned i = 0; i < meaning->call->arg_count; i++) {
+            if (meaning->call->args[i] != NULL) {
+                ofl_visit_expr(l->modules, scope, meaning->call->args[i], &visitor);
+            }
+        }
+        overlap->text = text;
+        return false;
     }
     if (meaning->kind == OFL_MEANS_VARIABLE) {
         const struct ofl_binding *binding = ofl_binding_of(l, meaning->symbol, expr->span);

@@ -183,22 +183,12 @@ static void give_component(struct ofl_lower *l, const struct ofl_view *whole, co
     struct ofl_component part = ofl_component_place(l, whole->type.derived, given->component, span);
     struct ofl_scope *scope = l->scope;
     const struct ofl_expr *value = given->value;
-    struct ofl_view view = {.type = part.type, .rank = part.rank};
     if (!part.plain) {
         ofl_lower_refuse(l, span, "the %s component '%s'",
-                         OFL_HAS(given->component, POINTER) ? "pointer" : "allocatable", given->component->name->text);
+                         OFL_HAS(given->component, POINTER) ? "pointer" : "allocatable",
+                         given->component->name->text);
     }
-    view.address = ofl_k_offset(l->arena, whole->address, ofl_i8(l, part.offset));
-    int64_t count = 1;
-    for (unsigned d = 0; d < part.rank; d++) {
-        view.dim[d].extent = ofl_i8(l, part.extent[d]);
-        view.dim[d].lower = ofl_i8(l, part.lower[d]);
-        count *= part.extent[d];
-    }
-    if (part.type.base == OFL_TYPE_CHARACTER) {
-        view.length = ofl_i8(l, count == 0 ? 0 : part.bytes / count);
-    }
-    ofl_pack_strides(l, &view, span);
+    struct ofl_view view = ofl_component_view(l, whole, &part, span);
     if (value == NULL && given->component->value == NULL) {
         ofl_initialize(l, &view, span);
         return;

@@ -93,13 +93,15 @@ static struct ofl_value constant_structure(struct ofl_lower *l, const struct ofl
     struct ofl_symbol **components = ofl_type_components(l->modules, type.derived, &count);
     for (size_t i = 0; i < count && i < constant->count; i++) {
         struct ofl_component part = ofl_component_place(l, type.derived, components[i], span);
-        if (constant->elements[i] == NULL || !part.plain || part.rank > 0) {
+        if (constant->elements[i] == NULL || !part.plain) {
             ofl_lower_refuse(l, span, "this constant of type '%s'", type.derived->name->text);
         }
-        struct ofl_view view = {.type = part.type};
-        view.address = ofl_k_offset(l->arena, whole.address, ofl_i8(l, part.offset));
-        view.length = part.type.base == OFL_TYPE_CHARACTER ? ofl_i8(l, part.bytes) : NULL;
-        ofl_assign_value(l, &view, ofl_constant_value(l, constant->elements[i], part.type, span), span);
+        struct ofl_view view = ofl_component_view(l, &whole, &part, span);
+        const struct ofl_constant *element = constant->elements[i];
+        struct ofl_array *value = element->rank > 0
+                                      ? ofl_array_constant(l, element, part.type, NULL, span)
+                                      : ofl_array_of_value(l, ofl_constant_value(l, element, part.type, span));
+        ofl_assign_array(l, &view, value, span);
     }
     return ofl_load_view(l, &whole, span);
 }

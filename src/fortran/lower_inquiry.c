@@ -14,7 +14,7 @@ static struct ofl_view bounds_of(struct ofl_lower *l, const struct ofl_expr *exp
     const struct ofl_meaning *meaning = ofl_lower_meaning(l, expr);
     bool whole = meaning->kind == OFL_MEANS_VARIABLE || (meaning->kind == OFL_MEANS_COMPONENT && meaning->designator);
     struct ofl_view view = {.type = meaning->type};
-    if (whole && meaning->value == NULL) {
+    if ((whole && meaning->value == NULL) || meaning->kind == OFL_MEANS_CONSTANT) {
         return ofl_lower_view(l, expr);
     }
     const struct ofl_array *array = ofl_lower_array(l, expr);

@@ -9,7 +9,7 @@
 
 /* ---- Powers ---- */
 
-enum { MAX_CHAIN = 32 };
+enum { MAX_CHAIN = 255 };
 
 /* A constant exponent: the chain of products that gfortran -O2 makes. */
 static struct ofl_value constant_power(struct ofl_lower *l, const struct ofl_expr *expr, struct ofl_value base,
@@ -22,6 +22,15 @@ static struct ofl_value constant_power(struct ofl_lower *l, const struct ofl_exp
         base.type, expr->span);
     if (n == 0) {
         return one;
+    }
+    if (ofl_k_is_complex(type)) { /* libgfortran's, but for a square */
+        base.x = ofl_keep(l, base.x, "z");
+        base.x = n == 1   ? base.x
+                 : n == 2 ? ofl_op(l, OFL_K_MUL, base.x, base.x)
+                          : ofl_k_support(l->arena, type,
+                                          ofl_arena_format(l->arena, "ofl_power_%s_int", ofl_k_suffix(type)), base.x,
+                                          ofl_k_integer(l->arena, OFL_K_I4, n), NULL);
+        return base;
     }
     if (size > MAX_CHAIN) {
         ofl_lower_refuse(l, expr->span, "a power with a constant exponent above %d", MAX_CHAIN);

@@ -159,27 +159,20 @@ static bool has_initial(struct ofl_lower *l, const struct ofl_symbol *type)
     return false;
 }
 
-static void initialize_element(struct ofl_lower *l, struct ofl_k_expr *address, const struct ofl_symbol *type,
+static void initialize_element(struct ofl_lower *l, const struct ofl_view *whole, const struct ofl_symbol *type,
                                struct ofl_span span)
 {
     size_t count;
     struct ofl_symbol **components = ofl_type_components(l->modules, type, &count);
     for (size_t i = 0; i < count; i++) {
         struct ofl_component part = ofl_component_place(l, type, components[i], span);
-        struct ofl_view view = {.type = part.type, .rank = part.rank};
-        view.address = ofl_k_offset(l->arena, address, ofl_i8(l, part.offset));
-        view.length = part.type.base == OFL_TYPE_CHARACTER ? ofl_i8(l, part.type.characters) : NULL;
-        for (unsigned d = 0; d < part.rank; d++) {
-            view.dim[d].extent = ofl_i8(l, part.extent[d]);
-            view.dim[d].lower = ofl_i8(l, part.lower[d]);
-        }
         if (!part.plain) {
             if (components[i]->value != NULL) {
                 ofl_lower_refuse(l, span, "the default value of the component '%s'", components[i]->name->text);
             }
             continue;
         }
-        ofl_pack_strides(l, &view, span);
+        struct ofl_view view = ofl_component_view(l, whole, &part, span);
         if (components[i]->value != NULL) {
             struct ofl_scope *scope = l->scope;
             l->scope = components[i]->scope;
@@ -202,7 +195,8 @@ void ofl_initialize(struct ofl_lower *l, const struct ofl_view *view, struct ofl
     }
     struct ofl_element_loops loops = ofl_begin_elements(l, view->rank, extent);
     struct ofl_view element = ofl_element_view(l, view, loops.subscript);
-    initialize_element(l, ofl_keep(l, element.address, "p"), view->type.derived, span);
+    element.address = ofl_keep(l, element.address, "p");
+    initialize_element(l, &element, view->type.derived, span);
     ofl_end_elements(l, &loops);
 }
 
@@ -365,7 +359,7 @@ static void object_view(struct ofl_lower *l, struct ofl_binding *binding, struct
     if (view->type.base == OFL_TYPE_CHARACTER) {
         view->length = view->type.length_form == OFL_LENGTH_KNOWN
                            ? ofl_i8(l, view->type.characters)
-                           : ofl_host_value(l, ofl_arena_format(l->arena, "len(%s)", symbol->name->text), NULL,
+                           : ofl_host_value(l, ofl_arena_format(l->arena, "len(%s, kind=8)", symbol->name->text), NULL,
                                             OFL_TYPE_INTEGER, 8);
     }
     bool element_known = view->type.base != OFL_TYPE_CHARACTER || view->type.length_form == OFL_LENGTH_KNOWN;

@@ -224,6 +224,24 @@ static struct ofl_view substring_of(struct ofl_lower *l, const struct ofl_expr *
     return view;
 }
 
+struct ofl_view ofl_component_view(struct ofl_lower *l, const struct ofl_view *base, const struct ofl_component *part,
+                                   struct ofl_span span)
+{
+    struct ofl_view view = {.type = part->type, .root = base->root, .rank = part->rank};
+    int64_t count = 1;
+    view.address = ofl_k_offset(l->arena, base->address, ofl_i8(l, part->offset));
+    for (unsigned d = 0; d < part->rank; d++) {
+        view.dim[d].extent = ofl_i8(l, part->extent[d]);
+        view.dim[d].lower = ofl_i8(l, part->lower[d]);
+        count *= part->extent[d];
+    }
+    if (part->type.base == OFL_TYPE_CHARACTER) {
+        view.length = ofl_i8(l, count == 0 ? 0 : part->bytes / count);
+    }
+    ofl_pack_strides(l, &view, span);
+    return view;
+}
+
 static struct ofl_view component_of(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning)
 {
     struct ofl_view base = ofl_lower_view(l, meaning->base);
@@ -243,21 +261,7 @@ static struct ofl_view component_of(struct ofl_lower *l, const struct ofl_expr *
                                                                : "polymorphic",
                          meaning->symbol->name->text);
     }
-    struct ofl_view view = {.type = part.type, .root = base.root, .rank = part.rank};
-    view.address = ofl_k_offset(l->arena, base.address, ofl_i8(l, part.offset));
-    view.length = part.type.base == OFL_TYPE_CHARACTER ? ofl_i8(l, part.bytes / (part.rank == 0 ? 1 : 1)) : NULL;
-    if (part.type.base == OFL_TYPE_CHARACTER) {
-        int64_t count = 1;
-        for (unsigned d = 0; d < part.rank; d++) {
-            count *= part.extent[d];
-        }
-        view.length = ofl_i8(l, count == 0 ? part.type.characters : part.bytes / count);
-    }
-    for (unsigned d = 0; d < part.rank; d++) {
-        view.dim[d].extent = ofl_i8(l, part.extent[d]);
-        view.dim[d].lower = ofl_i8(l, part.lower[d]);
-    }
-    ofl_pack_strides(l, &view, expr->span);
+    struct ofl_view view = ofl_component_view(l, &base, &part, expr->span);
     for (unsigned d = 0; d < base.rank; d++) {
         view.dim[view.rank++] = base.dim[d];
         view.contiguous = false;
@@ -274,6 +278,18 @@ static struct ofl_view part_of(struct ofl_lower *l, const struct ofl_expr *expr,
     view.type = meaning->type;
     view.contiguous &= view.rank == 0;
     return view;
+}
+
+/* The lower bounds of a named constant. */
+static void constant_bounds(struct ofl_lower *l, const struct ofl_symbol *symbol, struct ofl_view *view)
+{
+    const struct ofl_bound *bound = symbol->bounds;
+    for (unsigned d = 0; d < view->rank && bound != NULL; d++, bound = bound->next) {
+        int64_t lower = 1;
+        if (bound->lower != NULL && ofl_constant_integer(l->modules, symbol->scope, bound->lower, &lower)) {
+            view->dim[d].lower = ofl_i8(l, lower);
+        }
+    }
 }
 
 struct ofl_view ofl_lower_view(struct ofl_lower *l, const struct ofl_expr *expr)
@@ -302,7 +318,12 @@ struct ofl_view ofl_lower_view(struct ofl_lower *l, const struct ofl_expr *expr)
         break;
     }
     array = ofl_lower_array(l, expr); /* not a variable: its value in memory */
-    view = ofl_materialize(l, array, expr->span);
+    view = array->kind == OFL_ARRAY_VIEW && meaning->kind == OFL_MEANS_CONSTANT
+               ? array->view
+               : ofl_materialize(l, array, expr->span);
+    if (meaning->kind == OFL_MEANS_CONSTANT) {
+        constant_bounds(l, meaning->symbol, &view);
+    }
     view.root = NULL;
     return view;
 }

@@ -73,14 +73,20 @@ struct ofl_constant {
     enum ofl_type_kind base; /* INTEGER REAL COMPLEX LOGICAL CHARACTER DERIVED */
     int kind;
     unsigned rank;
-    int64_t extent[OFL_MAX_RANK];
+    const int64_t *extent;                /* arrays: `rank` of them */
     size_t count;                         /* of elements; a scalar of an intrinsic type: 0 */
     const struct ofl_constant **elements; /* arrays, derived types */
     const struct ofl_symbol *derived;     /* DERIVED: the type */
-    ofl_integer integer;                  /* INTEGER; LOGICAL: 0 or 1 */
-    ofl_real re, im;                      /* REAL: re; rounded to the kind */
-    const char *text;                     /* CHARACTER: `length` bytes */
-    size_t length;
+    union {
+        ofl_integer integer; /* INTEGER; LOGICAL: 0 or 1 */
+        struct {
+            ofl_real re, im; /* REAL: re; COMPLEX; rounded to the kind */
+        };
+        struct {
+            const char *text; /* CHARACTER: `length` bytes */
+            size_t length;
+        };
+    };
 };
 
 /* The bit pattern of a real value in its kind 4 or 8 (kind 10 and 16: of the nearest real(8)). */

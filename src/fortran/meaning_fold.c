@@ -1,6 +1,6 @@
 /* Values of references to intrinsic functions: inquiry and numbers.  Text and arrays are meaning_fold_array.c's.
  *
- * Entry points: ofl_value_intrinsic, ofl_constant_shape.  Real functions are evaluated in real(16) and rounded to their
+ * Entry point: ofl_value_intrinsic.  Real functions are evaluated in real(16) and rounded to their
  * kind, which gives what gfortran's MPFR gives except where the exact result lies within 2^-50 units in the last place
  * of a rounding boundary.  What is not in the switch has no value. */
 #include "fortran/meaning_private.h"
@@ -14,116 +14,6 @@ struct fold {
     struct ofl_value_type type;
     struct ofl_value_type first; /* of the first argument */
 };
-
-/* ---- Shapes ----------------------------------------------------------------------------------------------------- */
-
-static bool section_shape(struct ofl_modules *modules, struct ofl_scope *scope, const struct ofl_meaning *meaning,
-                          int64_t *extents)
-{
-    int64_t whole[OFL_MAX_RANK];
-    unsigned kept = 0, i = 0;
-    bool known = ofl_constant_shape(modules, scope, meaning->base, whole);
-    for (const struct ofl_arg *arg = meaning->subscripts; arg != NULL; arg = arg->next, i++) {
-        const struct ofl_meaning *subscript = ofl_meaning_of(modules, scope, arg->value);
-        if (arg->value->kind == OFL_EXPR_RANGE) {
-            const struct ofl_expr *lower = arg->value->as.range.lower, *upper = arg->value->as.range.upper;
-            int64_t first, last, step = 1;
-            bool all = lower == NULL && upper == NULL;
-            if (arg->value->as.range.step != NULL &&
-                (!ofl_value_int64(ofl_meaning_of(modules, scope, arg->value->as.range.step)->value, &step) ||
-                 step == 0)) {
-                return false;
-            }
-            first = 1;
-            last = known && i < OFL_MAX_RANK ? whole[i] : 0;
-            if ((all && (!known || whole[i] < 0)) ||
-                (!all && (lower == NULL || upper == NULL ||
-                          !ofl_value_int64(ofl_meaning_of(modules, scope, lower)->value, &first) ||
-                          !ofl_value_int64(ofl_meaning_of(modules, scope, upper)->value, &last)))) {
-                return false;
-            }
-            __int128 count = ((__int128)last - first + step) / step;
-            extents[kept++] = count < 0 ? 0 : count > OFL_MAX_FOLDED ? OFL_MAX_FOLDED + 1 : (int64_t)count;
-        } else if (subscript->rank == 1) {
-            if (!ofl_constant_shape(modules, scope, arg->value, &extents[kept++])) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-bool ofl_constant_shape(struct ofl_modules *modules, struct ofl_scope *scope, const struct ofl_expr *expr,
-                        int64_t *extents)
-{
-    const struct ofl_meaning *meaning = ofl_meaning_of(modules, scope, expr);
-    int64_t lowers[OFL_MAX_RANK];
-    if (meaning->kind == OFL_MEANS_UNKNOWN || meaning->rank > OFL_MAX_RANK || modules->depth > OFL_MAX_QUESTIONS) {
-        return false;
-    }
-    if (meaning->rank == 0) {
-        return true;
-    }
-    if (meaning->value != NULL) {
-        memcpy(extents, meaning->value->extent, sizeof meaning->value->extent);
-        return meaning->value->rank == meaning->rank;
-    }
-    bool known = false;
-    modules->depth++;
-    switch (meaning->kind) {
-    case OFL_MEANS_VARIABLE:
-    case OFL_MEANS_COMPONENT: {
-        const struct ofl_symbol *symbol = meaning->symbol;
-        bool whole = symbol != NULL && symbol->rank == meaning->rank && symbol->bounds != NULL;
-        known =
-            whole && !meaning->allocatable && !meaning->pointer && ofl_symbol_bounds(modules, symbol, lowers, extents);
-        for (unsigned i = 0; known && i < meaning->rank; i++) {
-            known = extents[i] >= 0;
-        }
-        if (meaning->kind == OFL_MEANS_COMPONENT && !known && (symbol == NULL || symbol->rank == 0)) {
-            known = ofl_constant_shape(modules, scope, meaning->base, extents);
-        }
-        break;
-    }
-    case OFL_MEANS_SECTION:
-        known = section_shape(modules, scope, meaning, extents);
-        break;
-    case OFL_MEANS_PART:
-    case OFL_MEANS_SUBSTRING:
-        known = ofl_constant_shape(modules, scope, meaning->base, extents);
-        break;
-    case OFL_MEANS_OPERATION: {
-        const struct ofl_expr *left = expr->kind == OFL_EXPR_BINARY ? expr->as.operation.left : NULL;
-        const struct ofl_expr *right = expr->as.operation.right;
-        bool by_left = left != NULL && ofl_meaning_of(modules, scope, left)->rank > 0;
-        known = ofl_constant_shape(modules, scope, by_left ? left : right, extents);
-        break;
-    }
-    case OFL_MEANS_ARRAY: {
-        int64_t total = 0, inner[OFL_MAX_RANK];
-        known = true;
-        for (const struct ofl_arg *item = expr->as.array.items; item != NULL && known; item = item->next) {
-            if (item->value == NULL || item->value->kind == OFL_EXPR_IMPLIED_DO) {
-                known = item->value == NULL;
-                continue;
-            }
-            int64_t count = 1;
-            unsigned rank = ofl_meaning_of(modules, scope, item->value)->rank;
-            known = ofl_constant_shape(modules, scope, item->value, inner);
-            for (unsigned i = 0; known && i < rank; i++) {
-                count = inner[i] > OFL_MAX_FOLDED || count > OFL_MAX_FOLDED ? OFL_MAX_FOLDED + 1 : count * inner[i];
-            }
-            total += count;
-        }
-        extents[0] = total;
-        break;
-    }
-    default:
-        break;
-    }
-    modules->depth--;
-    return known;
-}
 
 /* ---- Inquiry ---------------------------------------------------------------------------------------------------- */
 

@@ -127,12 +127,9 @@ const struct ofl_constant *ofl_value_text_function(struct ofl_modules *modules, 
 static const struct ofl_constant *vector(struct ofl_modules *modules, struct ofl_value_type type, unsigned count,
                                          const int64_t *numbers)
 {
-    struct ofl_constant *array = ofl_constant_new(modules, type.base, type.kind);
-    array->rank = 1;
-    array->count = count;
-    array->extent[0] = count;
-    array->elements = ofl_arena_alloc(modules->arena, (count + 1) * sizeof(void *));
-    for (unsigned i = 0; i < count; i++) {
+    const int64_t extent = count;
+    struct ofl_constant *array = ofl_constant_array(modules, type, 1, &extent, count);
+    for (unsigned i = 0; array != NULL && i < count; i++) {
         array->elements[i] = ofl_value_integer(modules, type.kind, numbers[i]);
         if (array->elements[i] == NULL) {
             return NULL;
@@ -244,23 +241,24 @@ static const struct ofl_constant *extreme(struct ofl_modules *modules, bool max,
 static const struct ofl_constant *reshape(struct ofl_modules *modules, const struct ofl_constant *source,
                                           const struct ofl_constant *shape, const struct ofl_constant *padding)
 {
-    struct ofl_constant *array = ofl_constant_new(modules, source->base, source->kind);
-    int64_t count = 1;
+    int64_t count = 1, extents[OFL_MAX_RANK];
     if (shape->count > OFL_MAX_RANK) {
         return NULL;
     }
     for (size_t i = 0; i < shape->count; i++) {
-        if (!ofl_value_int64(shape->elements[i], &array->extent[i]) || array->extent[i] < 0) {
+        if (!ofl_value_int64(shape->elements[i], &extents[i]) || extents[i] < 0) {
             return NULL;
         }
-        count = array->extent[i] > OFL_MAX_FOLDED ? OFL_MAX_FOLDED + 1 : count * array->extent[i];
+        count = extents[i] > OFL_MAX_FOLDED ? OFL_MAX_FOLDED + 1 : count * extents[i];
         if (count > OFL_MAX_FOLDED) {
             return NULL;
         }
     }
-    array->rank = (unsigned)shape->count;
-    array->count = (size_t)count;
-    array->elements = ofl_arena_alloc(modules->arena, (array->count + 1) * sizeof(void *));
+    struct ofl_constant *array = ofl_constant_array(modules, ofl_type_of_kind(source->base, source->kind),
+                                                    (unsigned)shape->count, extents, (size_t)count);
+    if (array == NULL) {
+        return NULL;
+    }
     if (array->count > source->count && (padding == NULL || padding->count == 0)) {
         return NULL;
     }

@@ -188,7 +188,8 @@ void ofl_gather_bound(struct ofl_modules *modules, const struct ofl_symbol *type
         const struct ofl_scope *scope = ancestor->definition->as.type_def.scope;
         for (const struct ofl_generic_block *block = scope != NULL ? scope->generics : NULL; block != NULL;
              block = block->next) {
-            if (is_key(block->generic, key)) {
+            /* In a wrong program an interface block may stand in a type. */
+            if (block->stmt->kind == OFL_STMT_TYPE_BOUND_GENERIC && is_key(block->generic, key)) {
                 bound_names(&search, type, block->stmt->as.generic.names);
             }
         }

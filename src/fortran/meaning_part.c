@@ -162,7 +162,8 @@ static const struct ofl_constant *elements(struct ofl_modules *modules, struct o
     if (base->symbol == NULL || value->rank == 0 || !ofl_symbol_bounds(modules, base->symbol, lowers, extents)) {
         return NULL;
     }
-    struct ofl_constant *result = ofl_constant_new(modules, value->base, value->kind);
+    unsigned kept = 0;
+    int64_t counts[OFL_MAX_RANK];
     for (const struct ofl_arg *arg = meaning->subscripts; arg != NULL; arg = arg->next, rank++) {
         if (rank >= value->rank) {
             return NULL;
@@ -173,7 +174,7 @@ static const struct ofl_constant *elements(struct ofl_modules *modules, struct o
             return NULL;
         }
         if (axes[rank].kept) {
-            result->extent[result->rank++] = axes[rank].count;
+            counts[kept++] = axes[rank].count;
         }
         stride *= value->extent[rank];
         count *= axes[rank].count;
@@ -181,9 +182,9 @@ static const struct ofl_constant *elements(struct ofl_modules *modules, struct o
             return NULL;
         }
     }
-    result->count = (size_t)count;
-    result->elements = ofl_arena_alloc(modules->arena, (result->count + 1) * sizeof(void *));
-    if (rank != value->rank || !pick(value, axes, rank, result)) {
+    struct ofl_constant *result =
+        ofl_constant_array(modules, ofl_type_of_kind(value->base, value->kind), kept, counts, (size_t)count);
+    if (rank != value->rank || result == NULL || !pick(value, axes, rank, result)) {
         return NULL;
     }
     return result->rank == 0 ? result->elements[0] : result;

@@ -11,7 +11,8 @@
  *   meaning_procedure.c  procedures
  *   meaning_intrinsic.c  references to intrinsic procedures
  *   meaning_constructor.c  structure and array constructors
- *   meaning_value.c, meaning_fold.c  values of constant expressions
+ *   meaning_value.c, meaning_arith.c, meaning_part.c, meaning_shape.c, meaning_fold.c, meaning_fold_array.c
+ *                        values of constant expressions
  *   meaning_visit.c      statements, and what code reaches */
 #ifndef OFL_FORTRAN_MEANING_PRIVATE_H
 #define OFL_FORTRAN_MEANING_PRIVATE_H
@@ -182,6 +183,9 @@ bool ofl_constant_shape(struct ofl_modules *modules, struct ofl_scope *scope, co
 /* ---- Values ---- */
 
 struct ofl_constant *ofl_constant_new(struct ofl_modules *modules, enum ofl_type_kind base, int kind);
+/* An array to be filled; NULL if so many elements are too many, or too many have been made already. */
+struct ofl_constant *ofl_constant_array(struct ofl_modules *modules, struct ofl_value_type type, unsigned rank,
+                                        const int64_t *extents, size_t count);
 const struct ofl_constant *ofl_value_integer(struct ofl_modules *modules, int kind, ofl_integer value);
 const struct ofl_constant *ofl_value_logical(struct ofl_modules *modules, int kind, bool value);
 const struct ofl_constant *ofl_value_real(struct ofl_modules *modules, int kind, ofl_real value);
@@ -239,6 +243,6 @@ const struct ofl_constant *ofl_value_map(struct ofl_modules *modules, const stru
 /* What asks about a type only. */
 bool ofl_is_type_inquiry(enum ofl_intrinsic_id id);
 
-enum { OFL_MAX_FOLDED = 1 << 16, OFL_MAX_QUESTIONS = 2500 };
+enum { OFL_MAX_FOLDED = 1 << 16, OFL_MAX_ELEMENTS = 1 << 22, OFL_MAX_QUESTIONS = 2500 };
 
 #endif

@@ -19,6 +19,23 @@ struct ofl_constant *ofl_constant_new(struct ofl_modules *modules, enum ofl_type
     return value;
 }
 
+struct ofl_constant *ofl_constant_array(struct ofl_modules *modules, struct ofl_value_type type, unsigned rank,
+                                        const int64_t *extents, size_t count)
+{
+    if (count > OFL_MAX_FOLDED || modules->elements + count > OFL_MAX_ELEMENTS || rank > OFL_MAX_RANK) {
+        return NULL;
+    }
+    struct ofl_constant *array = ofl_constant_new(modules, type.base, type.kind);
+    int64_t *copy = ofl_arena_alloc(modules->arena, (rank + 1) * sizeof *copy);
+    memcpy(copy, extents, rank * sizeof *copy);
+    modules->elements += count;
+    array->rank = rank;
+    array->extent = copy;
+    array->count = count;
+    array->elements = ofl_arena_alloc(modules->arena, (count + 1) * sizeof(void *));
+    return array;
+}
+
 const struct ofl_constant *ofl_value_integer(struct ofl_modules *modules, int kind, ofl_integer number)
 {
     if (!ofl_integer_fits(number, kind)) {
@@ -249,12 +266,8 @@ const struct ofl_constant *ofl_value_map(struct ofl_modules *modules, const stru
     if (shape == NULL) {
         return f(modules, args, count, context);
     }
-    struct ofl_constant *result = ofl_constant_new(modules, type.base, type.kind);
-    result->rank = shape->rank;
-    memcpy(result->extent, shape->extent, sizeof result->extent);
-    result->count = shape->count;
-    result->elements = ofl_arena_alloc(modules->arena, (shape->count + 1) * sizeof(void *));
-    for (size_t k = 0; k < shape->count; k++) {
+    struct ofl_constant *result = ofl_constant_array(modules, type, shape->rank, shape->extent, shape->count);
+    for (size_t k = 0; result != NULL && k < shape->count; k++) {
         for (unsigned i = 0; i < count; i++) {
             scalars[i] = args[i] != NULL && args[i]->rank > 0 ? args[i]->elements[k] : args[i];
             if (scalars[i] == NULL && args[i] != NULL) {
@@ -335,12 +348,8 @@ const struct ofl_constant *ofl_value_shaped(struct ofl_modules *modules, struct 
     if (value->rank > 0) {
         return value->rank == symbol->rank && (int64_t)value->count == count ? value : NULL;
     }
-    struct ofl_constant *array = ofl_constant_new(modules, type.base, type.kind);
-    array->rank = symbol->rank;
-    memcpy(array->extent, extents, symbol->rank * sizeof *extents);
-    array->count = (size_t)count;
-    array->elements = ofl_arena_alloc(modules->arena, (array->count + 1) * sizeof(void *));
-    for (size_t i = 0; i < array->count; i++) {
+    struct ofl_constant *array = ofl_constant_array(modules, type, symbol->rank, extents, (size_t)count);
+    for (size_t i = 0; array != NULL && i < array->count; i++) {
         array->elements[i] = value;
     }
     return array;
@@ -457,10 +466,11 @@ const struct ofl_constant *ofl_value_array(struct ofl_modules *modules, struct o
     if (!push_items(&building, scope, expr->as.array.items)) {
         return NULL;
     }
-    struct ofl_constant *array = ofl_constant_new(modules, type.base, type.kind);
-    array->rank = 1;
-    array->extent[0] = (int64_t)building.count;
-    array->count = building.count;
+    const int64_t extent = (int64_t)building.count;
+    struct ofl_constant *array = ofl_constant_array(modules, type, 1, &extent, building.count);
+    if (array == NULL) {
+        return NULL;
+    }
     array->elements = building.elements;
     return ofl_value_convert(modules, array, type);
 }

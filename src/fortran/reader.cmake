@@ -9,7 +9,7 @@ set(OFL_FORTRAN_READER
   parser.c parse_expr.c parse_primary.c parse_type.c parse_entity.c parse_spec.c parse_storage.c parse_define.c
   parse_exec.c parse_io.c parse_construct.c parse_loop.c parse_unit.c parse_statement.c
   tree.c dump.c dump_stmt.c
-  scope.c scope_declare.c scope_modules.c constant.c
+  scope.c scope_find.c scope_declare.c scope_modules.c constant.c
   intrinsics.c meaning.c meaning_type.c meaning_designator.c meaning_operator.c meaning_constructor.c
   meaning_call.c meaning_associate.c meaning_generic.c meaning_bound.c meaning_procedure.c meaning_intrinsic.c
-  meaning_value.c meaning_arith.c meaning_part.c meaning_fold.c meaning_fold_array.c meaning_visit.c meaning_reach.c module_file.c)
+  meaning_value.c meaning_arith.c meaning_part.c meaning_shape.c meaning_fold.c meaning_fold_array.c meaning_visit.c meaning_reach.c module_file.c)

@@ -144,6 +144,7 @@ struct ofl_modules {
     unsigned binding;    /* of implied do loops whose index has a value */
     unsigned iterations; /* of implied do loops, counted down from the top so that they are no generation's number */
     struct ofl_intrinsic_procedure *intrinsics;
+    size_t elements;    /* of constant arrays that were made */
     unsigned marking;   /* number of the last search for what is reached */
     unsigned gathering; /* number of the last search for generics */
 };

@@ -249,17 +249,23 @@ static void add_kinds(struct ofl_modules *modules, struct ofl_scope *scope)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ofl_symbol *symbol = add(modules, scope, rows[i].name, OFL_SYMBOL_CONSTANT);
         struct ofl_bound *bound = OFL_NEW(modules->arena, struct ofl_bound);
-        struct ofl_constant *value = ofl_constant_new(modules, OFL_TYPE_INTEGER, 4);
+        int64_t count = 0;
+        while (rows[i].kinds[count] != 0) {
+            count++;
+        }
+        struct ofl_constant *value =
+            ofl_constant_array(modules, ofl_type_of_kind(OFL_TYPE_INTEGER, 4), 1, &count, (size_t)count);
+        if (value == NULL) {
+            return;
+        }
         bound->form = OFL_BOUND_STAR; /* as many as the value has */
         symbol->typed = true;
         symbol->type = (struct ofl_type){.kind_of = OFL_TYPE_INTEGER, .kind = 4};
         symbol->bounds = bound;
-        symbol->rank = value->rank = 1;
-        value->elements = ofl_arena_alloc(modules->arena, sizeof rows[i].kinds / sizeof(int) * sizeof(void *));
-        for (; rows[i].kinds[value->count] != 0; value->count++) {
-            value->elements[value->count] = ofl_value_integer(modules, 4, rows[i].kinds[value->count]);
+        symbol->rank = 1;
+        for (int64_t k = 0; k < count; k++) {
+            value->elements[k] = ofl_value_integer(modules, 4, rows[i].kinds[k]);
         }
-        value->extent[0] = (int64_t)value->count;
         symbol->constant = value;
     }
 }

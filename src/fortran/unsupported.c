@@ -1,6 +1,7 @@
 /* The unsupported-construct check; see unsupported.h. */
 #include "fortran/unsupported.h"
 #include "fortran/intrinsics.h"
+#include "fortran/type_list.h"
 
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct check {
     const struct ofl_unit *unit;      /* of the statements that are looked at */
     const struct ofl_stmt *stmt;      /* the one that is looked at */
     bool openmp;                      /* the loop is one of OpenMP's: `stop` is no error of the language */
+    struct ofl_type_list *types;      /* that were looked into */
     struct ofl_finding listed, unknown;
 };
 
@@ -107,27 +109,17 @@ static void judge_intrinsic(struct check *check, struct ofl_value_type type, con
     }
 }
 
-/* The derived types that are being looked into: a type may have pointers to itself. */
-struct inside {
-    const struct ofl_symbol *type;
-    const struct inside *outer;
-};
+static void judge_type(struct check *check, struct ofl_value_type type, const struct subject *subject);
 
-static void judge_type(struct check *check, struct ofl_value_type type, const struct subject *subject,
-                       const struct inside *outer);
-
-static void judge_components(struct check *check, struct ofl_symbol *type, const struct subject *subject,
-                             const struct inside *outer)
+/* A type that was looked into before had nothing, or the check is over. */
+static void judge_components(struct check *check, struct ofl_symbol *type, const struct subject *subject)
 {
     struct ofl_arena *arena = check->modules->arena;
-    for (const struct inside *at = outer; at != NULL; at = at->outer) {
-        if (at->type == type) {
-            return;
-        }
-    }
-    const struct inside inside = {type, outer};
     size_t count = 0;
-    struct ofl_symbol **components = ofl_type_components(check->modules, type, &count);
+    struct ofl_symbol **components = NULL;
+    if (ofl_type_list_add(arena, &check->types, type)) {
+        components = ofl_type_components(check->modules, type, &count);
+    }
     for (size_t i = 0; i < count; i++) {
         struct ofl_value_type component;
         const struct ofl_meaning *why = NULL;
@@ -138,18 +130,17 @@ static void judge_components(struct check *check, struct ofl_symbol *type, const
             part.text = subject->text == NULL
                             ? ofl_arena_format(arena, "the component '%s' of type '%s'", name, type->name->text)
                             : ofl_arena_format(arena, "%s, by its component '%s'", subject->text, name);
-            judge_type(check, component, &part, &inside);
+            judge_type(check, component, &part);
         } else if (data && why != NULL) {
             not_understood(check, why);
         }
     }
 }
 
-static void judge_type(struct check *check, struct ofl_value_type type, const struct subject *subject,
-                       const struct inside *outer)
+static void judge_type(struct check *check, struct ofl_value_type type, const struct subject *subject)
 {
     if ((type.base == OFL_TYPE_DERIVED || type.base == OFL_TYPE_CLASS) && type.derived != NULL) {
-        judge_components(check, type.derived, subject, outer);
+        judge_components(check, type.derived, subject);
     } else {
         judge_intrinsic(check, type, subject);
     }
@@ -166,7 +157,7 @@ static void judge_symbol(struct check *check, struct ofl_symbol *symbol, struct 
     if (ofl_symbol_type(check->modules, symbol, &type, &why)) {
         const struct subject subject = {.text = ofl_arena_format(check->modules->arena, "'%s'", symbol->name->text),
                                         .span = span};
-        judge_type(check, type, &subject, NULL);
+        judge_type(check, type, &subject);
     } else if (why != NULL) {
         not_understood(check, why);
     }
@@ -296,7 +287,7 @@ static bool look_at_expr(const struct ofl_expr *expr, const struct ofl_meaning *
     } else if (meaning->base != NULL || meaning->kind == OFL_MEANS_VARIABLE) {
         subject.text = designator_text(check, meaning, scope);
     }
-    judge_type(check, meaning->type, &subject, NULL);
+    judge_type(check, meaning->type, &subject);
     if (is_inquiry(meaning)) {
         look_at_inquiry(check, scope, meaning->call);
         return false;

@@ -142,8 +142,9 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
  * factorisation may be as large as its matrix.  Where the decision counted on less, it is made again. */
 static enum ofl_reason decide_with_workspace(struct ofl_visit *visit, uint64_t device_bytes)
 {
+    enum { SMALL = 1 << 20 };
     struct ofl_situation situation;
-    if (!visit->decided || (double)device_bytes <= visit->work.device_bytes) {
+    if (!visit->decided || (double)device_bytes <= visit->work.device_bytes + SMALL) {
         return OFL_OK;
     }
     visit->work.device_bytes = (double)device_bytes;

@@ -55,8 +55,8 @@ struct ofl_loop {
     struct ofl_loop_reduction *reductions;
     size_t reduction_count, reduction_capacity;
     bool mask, status, workspace;
-    const void *image;
-    size_t image_bytes;
+    const char *image; /* a text, see ofl_loops_run */
+    size_t image_length;
     uint64_t identity;
 };
 

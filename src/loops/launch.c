@@ -5,6 +5,7 @@
 #include "internal.h"
 #include "base/clock.h"
 #include "base/message.h"
+#include "base/pack.h"
 #include "base/reason.h"
 #include "base/settings.h"
 #include "trace/writer.h"
@@ -37,6 +38,8 @@ struct run {
     /* Offsets in the scratch memory. */
     size_t mask_offset, partials_offset, workspace_offset;
     uint32_t blocks;
+    void *image; /* unpacked, if that was needed */
+    size_t image_bytes;
     int64_t status[OFL_STATUS_WORDS];
 };
 
@@ -281,6 +284,29 @@ static void forget_plan(struct run *run)
     free(run->arguments);
 }
 
+/* The image out of the program's text. */
+static enum ofl_reason unpack_image(void *context, const void **image, size_t *bytes)
+{
+    struct run *run = context;
+    const struct ofl_loop *loop = run->loop;
+    if (run->image == NULL) {
+        size_t packed_bytes = loop->image_length / 4 * 3 + loop->image_length % 4 * 3 / 4;
+        unsigned char *packed = malloc(packed_bytes + 1);
+        bool good = packed != NULL && ofl_decode64(loop->image, loop->image_length, packed) &&
+                    ofl_is_packed(packed, packed_bytes, &run->image_bytes);
+        run->image = good ? malloc(run->image_bytes + 1) : NULL;
+        good = good && run->image != NULL && ofl_unpack(packed, packed_bytes, run->image, run->image_bytes);
+        enum ofl_reason reason = packed == NULL || run->image == NULL ? OFL_HOST_MEMORY : OFL_KERNEL_FAILED;
+        free(packed);
+        if (!good) {
+            return reason;
+        }
+    }
+    *image = run->image;
+    *bytes = run->image_bytes;
+    return OFL_OK;
+}
+
 /* The regions and the scratch memory are on the device. */
 static void bind(void *context)
 {
@@ -358,9 +384,8 @@ void ofl_loop_launch(struct ofl_loop *loop, int64_t *stop, char *text)
     run->regions = ofl_loop_need(loop, malloc((loop->object_count + 1) * sizeof *run->regions));
     run->region_count = ofl_loop_regions(loop, run->regions);
     run->work = (struct ofl_kernel_work){
-        .image = loop->image,
-        .image_bytes = loop->image_bytes,
         .identity = loop->identity,
+        .image = unpack_image,
         .stages = run->stages,
         .threads = OFL_LOOP_THREADS,
         .regions = run->regions,
@@ -385,5 +410,6 @@ void ofl_loop_launch(struct ofl_loop *loop, int64_t *stop, char *text)
     forget_plan(run);
     free((void *)run->work.sections);
     free(run->regions);
+    free(run->image);
     free(run);
 }

@@ -175,7 +175,7 @@ void ofl_loops_reduction(int64_t *handle, const int64_t *object, const int64_t *
         .object = (size_t)*object, .element_bytes = (size_t)*element_bytes, .elements = *elements};
 }
 
-void ofl_loops_run(int64_t *handle, const int64_t *needs, const int64_t *image, const int64_t *bytes,
+void ofl_loops_run(int64_t *handle, const int64_t *needs, const char *image, const int64_t *length,
                    const int64_t *identity, int64_t *stop, char *text)
 {
     struct ofl_loop *loop = loop_of(handle);
@@ -183,7 +183,7 @@ void ofl_loops_run(int64_t *handle, const int64_t *needs, const int64_t *image, 
     loop->status = (*needs & (OFL_LOOPS_STATUS | OFL_LOOPS_WORKSPACE)) != 0;
     loop->workspace = (*needs & OFL_LOOPS_WORKSPACE) != 0;
     loop->image = image;
-    loop->image_bytes = (size_t)*bytes;
+    loop->image_length = (size_t)*length;
     loop->identity = (uint64_t)*identity;
     stop[OFL_LOOPS_STOP_KIND] = 0;
     if (loop->trips > 0) {

@@ -45,6 +45,7 @@ struct ofl_line {
 struct ofl_machine {
     struct ofl_curve curve[OFL_PLACE_COUNT][OFL_OPERATION_COUNT][OFL_PRECISION_COUNT];
     struct ofl_line copy[OFL_DIRECTION_COUNT][OFL_HOST_MEMORY_COUNT];
+    double serial;                     /* of what overlapping could save, the share that it does not: 0..1 */
     double start;                      /* seconds to load the device's driver and open it */
     double library[OFL_LIBRARY_COUNT]; /* seconds until a library's first routine can run */
     double routine[OFL_LIBRARY_COUNT]; /* seconds that a routine's first call takes more than later ones */

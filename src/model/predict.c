@@ -51,7 +51,10 @@ static double device_seconds(const struct ofl_work *work, const struct ofl_machi
     double commit = ofl_line_seconds(&machine->copy[OFL_COPY_OUT][OFL_COMMIT], staged);
     out->commit = isfinite(commit) ? commit : 0; /* not measured: it is in the other copies' time */
     double first = bytes_in > 0 ? bounded(work->bytes_first, bytes_in) / bytes_in : 0;
-    return ofl_pipeline_seconds(out->copy_in, first, out->compute, out->copy_out, work->pieces) + out->commit;
+    double overlapped = ofl_pipeline_seconds(out->copy_in, first, out->compute, out->copy_out, work->pieces);
+    double sum = out->copy_in + out->compute + out->copy_out;
+    double lost = isfinite(sum) && sum > overlapped ? bounded(machine->serial, 1) * (sum - overlapped) : 0;
+    return overlapped + lost + out->commit;
 }
 
 double ofl_device_seconds(const struct ofl_work *work, const struct ofl_machine *machine, double compute)

@@ -23,7 +23,8 @@ struct ofl_prediction {
  *   cpu    = flops / speed * correction
  *   device = wait + (pipeline(in, first, compute, out) + commit) * correction
  *
- * `commit` is what putting staged results into their place takes.  `wait` that is negative counts as 0. */
+ * `commit` is what putting staged results into their place takes.  Of what the overlap saves against the sum, the
+ * machine's share `serial` is lost.  `wait` that is negative counts as 0. */
 void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine, const struct ofl_learning *learning,
                  double wait, struct ofl_prediction *out);
 

@@ -206,6 +206,17 @@ static bool read_start(struct parser *parser)
     return refuse(parser, "'%.*s' is no library of a device", (int)parser->word[1].length, parser->word[1].text);
 }
 
+/* overlap SHARE */
+static bool read_overlap(struct parser *parser)
+{
+    double share;
+    if (!expect_words(parser, 2) || !number(parser, 1, true, &share)) {
+        return false;
+    }
+    parser->out->machine.serial = 1 - share;
+    return share <= 1 || refuse(parser, "an overlap is from 0 to 1");
+}
+
 /* copy in|out pageable|pinned|bulk|commit FIXED RATE */
 static bool read_copy(struct parser *parser)
 {
@@ -287,10 +298,10 @@ static const struct {
     const char *word;
     bool (*read)(struct parser *parser);
 } statements[] = {
-    {"cpu", read_cpu},         {"cores", read_cores}, {"device", read_device}, {"driver", read_driver},
-    {"library", read_library}, {"date", read_date},   {"effort", read_effort}, {"start", read_start},
-    {"copy", read_copy},       {"curve", read_curve}, {"point", read_point},   {"surface", read_surface},
-    {"end", read_end},
+    {"cpu", read_cpu},         {"cores", read_cores},     {"device", read_device}, {"driver", read_driver},
+    {"library", read_library}, {"date", read_date},       {"effort", read_effort}, {"start", read_start},
+    {"copy", read_copy},       {"overlap", read_overlap}, {"curve", read_curve},   {"point", read_point},
+    {"surface", read_surface}, {"end", read_end},
 };
 
 static bool is_space(char c)

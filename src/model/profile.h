@@ -15,6 +15,7 @@
  *   copy in bulk 6e-05 4.5e+10                   large ones, which several threads make,
  *   copy in pinned 9e-06 5.5e+10                 from page-locked memory,
  *   copy out commit 8e-06 3e+10                  from the staging area to its place
+ *   overlap 0.9                                  of what overlapping could save, what it does
  *   curve cpu dgemm                              a speed curve; then its points and surfaces
  *   point 1e+06 2.1e+10                          flops, flops a second
  *   surface 1e-10 1e-10 2e-10                    seconds an element of m*n, m*k, n*k

@@ -84,6 +84,14 @@ static void print_costs(struct printer *printer, const struct ofl_machine *machi
     }
 }
 
+static void print_overlap(struct printer *printer, double serial)
+{
+    print(printer,
+          "\n# Of what copies could save by overlapping with computing, the share that they do save.\noverlap");
+    print_number(printer, 1 - serial);
+    print(printer, "\n");
+}
+
 size_t ofl_profile_print(const struct ofl_profile *profile, char *text, size_t size)
 {
     struct printer printer = {text, size, 0};
@@ -102,6 +110,7 @@ size_t ofl_profile_print(const struct ofl_profile *profile, char *text, size_t s
     print_text(&printer, "date", profile->date);
     print_text(&printer, "effort", profile->quick ? "quick" : "full");
     print_costs(&printer, &profile->machine);
+    print_overlap(&printer, profile->machine.serial);
     print(&printer,
           "\n# Curves.  A point is work in flops and speed in flops a second, measured with cubes; a surface is\n"
           "# what an element of m*n, m*k and n*k costs beyond that in other shapes, in seconds.\n");

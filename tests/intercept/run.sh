@@ -86,8 +86,8 @@ if "$cc" -O1 "$here/endings.c" -o endings -lblas; then
         [ $way = vfork ] || [ $way = late ] && calls=3
         check "ending-$way" test "$status:$(cat counts):$child:$(grep -c '^gpu-offload: ' tables)" = \
             "7:dgemm cpu $calls:$children:$tables"
-        "$command" report trace >report
-        check "ending-trace-$way" test "$(grep -c '^  process ' report):$(grep -c 'without saying so' report)" = "$ended:0"
+        "$command" report trace >reported
+        check "ending-trace-$way" test "$(grep -c '^  process ' reported):$(grep -c 'without saying so' reported)" = "$ended:0"
     done
 fi
 

@@ -319,6 +319,7 @@ static void make_operands(const struct row *row, struct call *call)
     struct problem *p = &call->p;
     int kind = below(3) == 0 ? below(KINDS) : PLAIN, matrices = 0;
     call->operands = row->shape(p, shapes);
+    int spoiled = below(3) > 0 ? 0 : below(call->operands);
     for (int i = 0; i < call->operands; i++) {
         bool vector = strstr(row->arguments, "tau") != NULL && i == 1;
         if (shapes[i].region == OFL_PIVOTS) {
@@ -331,7 +332,7 @@ static void make_operands(const struct row *row, struct call *call)
             p->illegal = true;
         }
         call->memory[i] =
-            make_matrix(p, &shapes[i], vector ? MAX(shapes[i].rows, 1) : ld, i == 0, i == 0 ? kind : PLAIN);
+            make_matrix(p, &shapes[i], vector ? MAX(shapes[i].rows, 1) : ld, i == 0, i == spoiled ? kind : PLAIN);
         if (!vector) {
             p->ld[matrices++] = ld;
         }
@@ -388,7 +389,7 @@ static void report(const struct row *row, const struct call *call)
            p->transa ? p->transa : '-', p->transb ? p->transb : '-', (int)p->m, (int)p->n, (int)p->k, (int)p->nrhs,
            (int)p->ld[0], (int)p->ld[1], (int)p->ld[2], (int)p->lwork);
     if (lapack) {
-        printf(" info %d", (int)call->info);
+        printf(" info %lld", (long long)call->info);
     }
     if (as_before && strstr(row->arguments, "lwork") != NULL) {
         printf(" work %g", get(p, call->work, 0));
@@ -408,8 +409,11 @@ static void report(const struct row *row, const struct call *call)
 static void run(const struct row *row, int precision)
 {
     static const double sizes[] = {0, 1, -0.75, 2};
-    struct call call = {.p = {.precision = precision}, .info = 77};
+    struct call call = {.p = {.precision = precision}, .info = 0};
     call.p.size = (precision % 2 == 0 ? sizeof(float) : sizeof(double)) * (precision >= 2 ? 2 : 1);
+    if (strstr(row->arguments, "info") != NULL) {
+        memset(&call.info, 0x55, sizeof call.info); /* all of it has to be written */
+    }
     choose(row, &call);
     make_operands(row, &call);
     for (int i = 0; i < 2; i++) {

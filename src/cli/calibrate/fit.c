@@ -137,6 +137,21 @@ static double solve_compute(const struct sample *sample, const struct ofl_machin
     return low;
 }
 
+/* A cut call's time to compute is known only by what uncut calls of its routine reached: `fastest` flops a second.  The
+ * share of what overlapping could save that was lost; negative where the call does not tell. */
+static double lost_share(const struct sample *sample, const struct ofl_machine *machine, double fastest)
+{
+    struct ofl_work whole = sample->work;
+    double compute = sample->work.flops / (1.3 * fastest);
+    ofl_work_cut(&whole, 1, 0);
+    double sum = ofl_device_seconds(&whole, machine, compute);
+    double overlapped = ofl_device_seconds(&sample->work, machine, compute);
+    if (!(sum - overlapped > 0.1 * sum)) {
+        return -1;
+    }
+    return fmin(fmax((sample->seconds - overlapped) / (sum - overlapped), 0), 1);
+}
+
 /* Samples of one routine on the device: seconds to compute.  Calls that were not cut come first: they show what the
  * device can reach, which bounds those that were limited by their copies and tell little of computing. */
 static void find_compute(const struct sample *seen, size_t count, const struct ofl_machine *machine,
@@ -159,6 +174,47 @@ static void find_compute(const struct sample *seen, size_t count, const struct o
     }
 }
 
+/* The samples of one routine in one place; their number. */
+static size_t find_samples(const struct ofl_calibration_pass *pass, const struct trace *trace, enum ofl_place place,
+                           enum ofl_operation operation, enum ofl_precision precision, struct sample seen[MAX_SAMPLES])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pass->points && count < MAX_SAMPLES; i++) {
+        const struct ofl_calibration_point *point = &pass->point[i];
+        if (point->operation == operation && point->precision == precision) {
+            count += find_sample(trace, point, place, &seen[count]);
+        }
+    }
+    return count;
+}
+
+/* How much of the overlap is lost: the median over all calls that were cut.  The machine has its copies. */
+static void fit_overlap(const struct ofl_calibration_pass *pass, const struct trace *trace, struct ofl_machine *out)
+{
+    static struct sample seen[MAX_SAMPLES];
+    double *lost = malloc((pass->points + 1) * sizeof *lost);
+    size_t used = 0;
+    out->serial = 0;
+    for (int operation = 0; lost != NULL && operation < OFL_OPERATION_COUNT; operation++) {
+        for (int p = 0; p < OFL_PRECISION_COUNT; p++) {
+            size_t count =
+                find_samples(pass, trace, OFL_ON_DEVICE, (enum ofl_operation)operation, (enum ofl_precision)p, seen);
+            double fastest = 0;
+            for (size_t i = 0; i < count; i++) {
+                bool tells = seen[i].work.pieces <= 1 && seen[i].computed > 0;
+                fastest = fmax(fastest, tells ? seen[i].work.flops / seen[i].computed : 0);
+            }
+            for (size_t i = 0; i < count && fastest > 0; i++) {
+                lost[used] = seen[i].work.pieces > 1 ? lost_share(&seen[i], out, fastest) : -1;
+                used += lost[used] >= 0;
+            }
+        }
+    }
+    double share = ofl_median(lost, lost != NULL ? used : 0);
+    free(lost);
+    out->serial = share;
+}
+
 /* All curves of one place; the number of them.  The machine has its copies. */
 static int fit_curves(const struct ofl_calibration_pass *pass, const struct trace *trace, enum ofl_place place,
                       struct ofl_machine *out)
@@ -168,13 +224,7 @@ static int fit_curves(const struct ofl_calibration_pass *pass, const struct trac
         for (int p = 0; p < OFL_PRECISION_COUNT; p++) {
             static struct sample seen[MAX_SAMPLES];
             static struct ofl_sample samples[MAX_SAMPLES];
-            size_t count = 0;
-            for (size_t i = 0; i < pass->points && count < MAX_SAMPLES; i++) {
-                const struct ofl_calibration_point *point = &pass->point[i];
-                if (point->operation == (enum ofl_operation)operation && point->precision == (enum ofl_precision)p) {
-                    count += find_sample(trace, point, place, &seen[count]);
-                }
-            }
+            size_t count = find_samples(pass, trace, place, (enum ofl_operation)operation, (enum ofl_precision)p, seen);
             for (size_t i = 0; i < count; i++) {
                 samples[i] = (struct ofl_sample){
                     .flops = seen[i].work.flops, .seconds = seen[i].seconds, .whole = seen[i].seconds};
@@ -296,7 +346,7 @@ static double extra_seconds(const struct trace *trace, size_t first)
     return 1e-9 * (double)(record->duration - fastest);
 }
 
-static bool on_device(const struct ofl_trace_record *record)
+static bool ran_there(const struct ofl_trace_record *record)
 {
     return record->kind == OFL_TRACE_CALL && record->reason == OFL_OK && record->operation < OFL_OPERATION_COUNT;
 }
@@ -309,7 +359,7 @@ static void find_routine_starts(const struct trace *trace, struct ofl_machine *o
     size_t count[OFL_LIBRARY_COUNT] = {0};
     for (size_t i = 0; i < trace->count; i++) {
         const struct ofl_trace_record *record = &trace->record[i];
-        if (!on_device(record) || seen[record->operation][record->precision]) {
+        if (!ran_there(record) || seen[record->operation][record->precision]) {
             continue;
         }
         seen[record->operation][record->precision] = true;
@@ -334,7 +384,7 @@ static bool find_start(const struct trace *trace, struct ofl_machine *out)
             out->start = started ? fmin(out->start, seconds) : seconds;
             started = true;
         }
-        if (!on_device(first) || (first->flags & OFL_TRACE_FIRST) == 0) {
+        if (!ran_there(first) || (first->flags & OFL_TRACE_FIRST) == 0) {
             continue;
         }
         enum ofl_library library = ofl_library_of((enum ofl_operation)first->operation);
@@ -362,10 +412,15 @@ bool ofl_calibration_fit(const struct ofl_calibration_pass *cpu, const struct of
         snprintf(explanation, size, "the device did not start");
         fitted = false;
     }
-    if (fitted &&
-        (!fit_copies(device, &on_device, copies, out) || fit_curves(device, &on_device, OFL_ON_DEVICE, out) == 0)) {
-        snprintf(explanation, size, "the device ran too few calls");
-        fitted = false;
+    if (fitted) {
+        fitted = fit_copies(device, &on_device, copies, out);
+        if (fitted) {
+            fit_overlap(device, &on_device, out);
+            fitted = fit_curves(device, &on_device, OFL_ON_DEVICE, out) > 0;
+        }
+        if (!fitted) {
+            snprintf(explanation, size, "the device ran too few calls");
+        }
     }
     free(on_cpu.record);
     free(on_device.record);

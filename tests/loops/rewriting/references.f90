@@ -1,26 +1,27 @@
 ! References of procedures that are not pure, however they are reached, and what gives an index a value.
-! expect: 94:12: error: 'impure_one', which 'either' means, is not pure and cannot be called in a do concurrent loop
-! expect: 95:12: error: 'bound_impure', which 'bound' means, is not pure and cannot be called in a do concurrent loop
-! expect: 96:9: error: 'add_things' is not pure and cannot be called in a do concurrent loop
-! expect: 96:5: error: 'assign_thing' is not pure and cannot be called in a do concurrent loop
-! expect: 97:12: error: 'minus' is not pure and cannot be called in a do concurrent loop
+! expect: 96:12: error: 'impure_one', which 'either' means, is not pure and cannot be called in a do concurrent loop
+! expect: 97:12: error: 'bound_impure', which 'bound' means, is not pure and cannot be called in a do concurrent loop
+! expect: 98:9: error: 'add_things' is not pure and cannot be called in a do concurrent loop
 ! expect: 98:5: error: 'assign_thing' is not pure and cannot be called in a do concurrent loop
-! expect: 99:5: error: 'old' is not pure and cannot be called in a do concurrent loop
-! expect: 100:5: error: 'random_number' is not pure and cannot be called in a do concurrent loop
-! expect: 101:12: error: 'pointed' is not pure and cannot be called in a do concurrent loop
-! expect: 92:16: error: 'impure_one' is not pure and cannot be called in a do concurrent loop
-! expect: 104:23: error: 'close_it', which is called here, is not pure and cannot be called in a do concurrent loop
-! expect: 108:27: error: 'impure_one' is not pure and cannot be referred to in the mask of a do concurrent loop
-! expect: 110:14: error: 'impure_one' is not pure and cannot be called in a do concurrent loop
-! expect: 117:14: error: 'i' is an index of the do concurrent loop and cannot change
-! expect: 118:17: error: 'i' is an index of the do concurrent loop and cannot change
-! expect: 119:19: error: 'i' is an index of the do concurrent loop and cannot change
-! expect: 120:35: error: 'i' is an index of the do concurrent loop and cannot change
-! expect: 120:25: error: 'i' is an index of the do concurrent loop and cannot change
-! expect: 122:7: error: 'k2' stands for 'i', which is an index of the do concurrent loop and cannot change
-! expect: 124:8: error: 'i' is an index of the do concurrent loop and cannot change
-! expect: 131:7: error: 'i' is an index of the do concurrent loop and cannot change
-! expect: 133:17: error: what is polymorphic cannot be deallocated in a do concurrent loop
+! expect: 99:12: error: 'minus' is not pure and cannot be called in a do concurrent loop
+! expect: 100:5: error: 'assign_thing' is not pure and cannot be called in a do concurrent loop
+! expect: 101:5: error: 'old' is not pure and cannot be called in a do concurrent loop
+! expect: 102:5: error: 'random_number' is not pure and cannot be called in a do concurrent loop
+! expect: 103:12: error: 'pointed' is not pure and cannot be called in a do concurrent loop
+! expect: 94:16: error: 'impure_one' is not pure and cannot be called in a do concurrent loop
+! expect: 106:23: error: 'close_it', which is called here, is not pure and cannot be called in a do concurrent loop
+! expect: 110:27: error: 'impure_one' is not pure and cannot be referred to in the mask of a do concurrent loop
+! expect: 112:14: error: 'impure_one' is not pure and cannot be called in a do concurrent loop
+! expect: 116:5: error: 'close_it', which is called here for what the variable had, is not pure and cannot be called in a do concurrent loop
+! expect: 122:14: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 123:17: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 124:19: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 125:35: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 125:25: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 127:7: error: 'k2' stands for 'i', which is an index of the do concurrent loop and cannot change
+! expect: 129:8: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 136:7: error: 'i' is an index of the do concurrent loop and cannot change
+! expect: 138:17: error: what is polymorphic cannot be deallocated in a do concurrent loop
 module things
   implicit none
   type thing
@@ -83,6 +84,7 @@ program references
   use things
   implicit none
   type(thing) :: t(5), u
+  type(closed) :: opened(5)
   class(thing), allocatable :: p
   integer :: i, j, a(5)
   real :: x(5)
@@ -109,6 +111,9 @@ program references
     do concurrent (j = 1:5)
       a(j) = impure_one(x(j))
     end do
+  end do
+  do concurrent (i = 1:5)
+    opened(i) = closed(i)
   end do
   do concurrent (i = impure_one(x(1)):impure_one(x(2)))
     a(i) = 1

@@ -239,12 +239,55 @@ static void test_releases(void **state)
     in_child(release_12);
 }
 
+/* A call on square matrices, by sizes alone: nothing is there. */
+static enum ofl_reason supports(const struct ofl_backend *cuda, enum ofl_operation operation, int64_t m, int64_t n)
+{
+    struct ofl_call call = {.operation = operation, .precision = OFL_D, .m = m, .n = n, .k = n, .nrhs = n};
+    call.side = 'L', call.uplo = 'U', call.trans = 'N', call.diag = 'N';
+    call.operands = 3;
+    for (int i = 0; i < call.operands; i++) {
+        call.operand[i] = (struct ofl_buffer){NULL, m, n, m, 8, OFL_UPDATE, OFL_GENERAL};
+    }
+    return cuda->operation_supports(0, &call);
+}
+
+/* What cuSOLVER indexes with 32 bits is refused beyond them; the rest is not. */
+static void sizes_are_refused(void)
+{
+    static const enum ofl_operation narrow[] = {OFL_OP_potri, OFL_OP_orgqr, OFL_OP_ungqr,
+                                                OFL_OP_ormqr, OFL_OP_unmqr, OFL_OP_gels};
+    static const enum ofl_operation wide[] = {OFL_OP_getrf, OFL_OP_getrs, OFL_OP_gesv,  OFL_OP_getri, OFL_OP_potrf,
+                                              OFL_OP_potrs, OFL_OP_posv,  OFL_OP_trtri, OFL_OP_geqrf};
+    const int64_t most = 46340, huge = INT64_C(1) << 33; /* most * most is just below 2^31 */
+    char explanation[512] = "";
+    pretence = "version=13010";
+    const struct ofl_backend *cuda = open_device();
+    CHECK(cuda->operation_prepare(0, OFL_OP_getrf, explanation, sizeof explanation) == OFL_OK);
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+        CHECK(supports(cuda, narrow[i], most, most) == OFL_OK);
+        CHECK(supports(cuda, narrow[i], most + 1, most + 1) == OFL_TOO_LARGE);
+        CHECK(supports(cuda, narrow[i], huge, huge) == OFL_TOO_LARGE); /* the product overflows 64 bits, too */
+        CHECK(supports(cuda, narrow[i], huge, 1) == OFL_TOO_LARGE);
+    }
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+        CHECK(supports(cuda, wide[i], most + 1, most + 1) == OFL_OK);
+        CHECK(supports(cuda, wide[i], huge, 1) == OFL_OK);
+    }
+    CHECK(supports(cuda, OFL_OP_gels, 10, 11) == OFL_UNSUPPORTED); /* there is no LQ */
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    in_child(sizes_are_refused);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_starts),       cmocka_unit_test(test_busy),   cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_long_pitches), cmocka_unit_test(test_errors), cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_releases),
+        cmocka_unit_test(test_releases),     cmocka_unit_test(test_sizes),
     };
     driver_folder = FAKES "/driver";
     return cmocka_run_group_tests_name("cuda backend", tests, NULL, NULL);

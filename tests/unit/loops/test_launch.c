@@ -1,4 +1,6 @@
 /* Launches through <gpu-offload/loops.h>, on the host device. */
+#include "base/pack.h"
+
 #include <gpu-offload/loops.h>
 
 #include <pthread.h>
@@ -15,19 +17,26 @@
 
 #include <cmocka.h>
 
-static int64_t *image, image_bytes;
+static char *image;
+static int64_t image_length;
 
+/* As the compiler writes it. */
 static int read_image(void **state)
 {
     (void)state;
     FILE *file = fopen(KERNELS, "rb");
     assert_non_null(file);
     fseek(file, 0, SEEK_END);
-    image_bytes = ftell(file);
+    size_t bytes = (size_t)ftell(file);
     rewind(file);
-    image = malloc((size_t)image_bytes);
-    assert_int_equal(fread(image, 1, (size_t)image_bytes, file), image_bytes);
+    unsigned char *plain = malloc(bytes), *packed = malloc(ofl_pack_room(bytes));
+    assert_int_equal(fread(plain, 1, bytes, file), bytes);
     fclose(file);
+    bytes = ofl_pack(plain, bytes, packed);
+    image = malloc(2 * bytes);
+    image_length = (int64_t)ofl_encode64(packed, bytes, image);
+    free(plain);
+    free(packed);
     return 0;
 }
 
@@ -62,7 +71,7 @@ static void run(int64_t *loop, int64_t needs, int64_t stop[OFL_LOOPS_STOP_WORDS]
 {
     static const int64_t identity = 7;
     char text[OFL_LOOPS_STOP_TEXT];
-    ofl_loops_run(loop, &needs, image, &image_bytes, &identity, stop, text);
+    ofl_loops_run(loop, &needs, image, &image_length, &identity, stop, text);
     assert_int_equal(*loop, 0);
 }
 

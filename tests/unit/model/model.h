@@ -47,7 +47,7 @@ struct ofl_situation ready_device(void);
 double random_number(uint64_t *seed);
 
 extern const struct CMUnitTest work_tests[], curve_tests[], predict_tests[], decide_tests[], learning_tests[],
-    profile_tests[], fit_tests[], simulation_tests[];
+    profile_tests[], fit_tests[], simulation_tests[], mix_tests[];
 extern const size_t work_test_count, curve_test_count, predict_test_count, decide_test_count, learning_test_count,
-    profile_test_count, fit_test_count, simulation_test_count;
+    profile_test_count, fit_test_count, simulation_test_count, mix_test_count;
 #endif

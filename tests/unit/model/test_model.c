@@ -63,6 +63,7 @@ int main(void)
         {"profile", profile_tests, profile_test_count},
         {"fit", fit_tests, fit_test_count},
         {"simulation", simulation_tests, simulation_test_count},
+        {"mixes", mix_tests, mix_test_count},
     };
     int failed = 0;
     make_simple_machine();

@@ -104,6 +104,16 @@ static void test_staging(void **state)
     assert_close(work.bytes_first, 0);
     ofl_predict(&work, &machine, &nothing, 0, &p);
     assert_close(p.device, 1 + (0.5 + 0.5) / 4);
+    /* Of the 0.75 s that this saves against the sum, a part is lost. */
+    static const struct {
+        double serial, lost;
+    } losses[] = {{0.2, 0.15}, {1, 0.75}, {7, 0.75}, {-1, 0}, {NAN, 0}};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        machine.serial = losses[i].serial;
+        ofl_predict(&work, &machine, &nothing, 0, &p);
+        assert_close(p.device, 1.25 + losses[i].lost);
+    }
+    machine.serial = 0;
     ofl_work_cut(&work, 0, 6e8);
     assert_int_equal(work.pieces, 1);
     assert_close(work.bytes_first, 0);

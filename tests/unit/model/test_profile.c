@@ -24,6 +24,7 @@ static const char good[] = "gpu-offload profile 1\n"
                            "copy out pinned 0 5.5e10\n"
                            "copy in bulk 6e-05 4.5e10\n"
                            "copy out commit 1e-05 3e10\n"
+                           "overlap 0.75\n"
                            "curve cpu dgemm\n"
                            "  point 1e+06 2.1e+10\n"
                            "\tpoint 1e+09 3e+11\r\n"
@@ -53,6 +54,7 @@ static void test_good(void **state)
     assert_close(machine->copy[OFL_COPY_OUT][OFL_PINNED].rate, 5.5e10);
     assert_close(machine->copy[OFL_COPY_IN][OFL_BULK].rate, 4.5e10);
     assert_close(machine->copy[OFL_COPY_OUT][OFL_COMMIT].fixed, 1e-5);
+    assert_close(machine->serial, 0.25);
     const struct ofl_curve *curve = &machine->curve[OFL_ON_CPU][OFL_OP_gemm][OFL_D];
     assert_int_equal(curve->points, 2);
     assert_close(curve->point[1].work, 1e9);
@@ -140,6 +142,8 @@ static void test_refused(void **state)
         {START "copy in pageable 1\nend\n", "takes 4 values"},
         {START "copy up pageable 1 1\nend\n", "a copy is"},
         {START "copy in page 1 1\nend\n", "a copy is"},
+        {START "overlap 1.5\nend\n", "an overlap is from 0 to 1"},
+        {START "overlap\nend\n", "takes 1 values"},
         {START "copy in pageable 1 0\nend\n", "not a possible value"},
         {START "copy in pageable -1 5\nend\n", "not a possible value"},
         {START "curve cpu\nend\n", "takes 2 values"},

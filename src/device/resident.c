@@ -264,6 +264,9 @@ static bool refresh(const struct ofl_started *started, struct ofl_resident *copy
             return false;
         }
     }
+    if (count > 0 && !ofl_watch_trusts(copy->pages)) {
+        return false;
+    }
     *changed = ofl_selection_of(operand);
     return select_edges(copy, changed, runs, count);
 }

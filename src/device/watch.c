@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -108,21 +109,6 @@ static bool usable(void)
     return works;
 }
 
-bool ofl_watch_start(void)
-{
-    if (!tried) {
-        struct api api = {.version = 0xAA, .features = async_writes};
-        struct scan nothing = {.size = sizeof nothing, .any_of = is_written, .wanted = is_written};
-        tried = true;
-        works = keep((int)syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only), &faults) &&
-                ioctl(faults.number, API, &api) == 0 && (api.features & async_writes) != 0 &&
-                keep(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), &pagemap) &&
-                ioctl(pagemap.number, SCAN, &nothing) == 0 &&
-                keep(open("/proc/self/status", O_RDONLY | O_CLOEXEC), &status);
-    }
-    return usable();
-}
-
 static struct range range_of(struct ofl_pages pages)
 {
     return (struct range){pages.begin, pages.end - pages.begin};
@@ -142,21 +128,24 @@ static bool is_private_anonymous(const char *line, struct ofl_pages *mapping)
     return access[3] == 'p' && major == 0 && minor == 0 && inode == 0;
 }
 
-static bool all_private_anonymous(struct ofl_pages pages)
+/* Whether the pages lie in such mappings; *whole gets the mappings' bounds. */
+static bool all_private_anonymous(struct ofl_pages pages, struct ofl_pages *whole)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     char *line = NULL;
     size_t size = 0;
-    bool good = maps != NULL, any = false;
+    bool good = maps != NULL;
+    *whole = (struct ofl_pages){UINTPTR_MAX, 0};
     while (good && getline(&line, &size, maps) > 0) {
         struct ofl_pages mapping;
         bool fits = is_private_anonymous(line, &mapping);
         if (mapping.begin < pages.end && pages.begin < mapping.end) {
             good = fits;
-            any = true;
+            whole->begin = mapping.begin < whole->begin ? mapping.begin : whole->begin;
+            whole->end = mapping.end > whole->end ? mapping.end : whole->end;
         }
     }
-    good = good && any && ferror(maps) == 0;
+    good = good && whole->begin < whole->end && ferror(maps) == 0;
     free(line);
     if (maps != NULL) {
         fclose(maps);
@@ -164,19 +153,73 @@ static bool all_private_anonymous(struct ofl_pages pages)
     return good;
 }
 
+bool ofl_watch_trusts(struct ofl_pages pages)
+{
+    struct ofl_pages unwanted;
+    return all_private_anonymous(pages, &unwanted);
+}
+
 /* Registers pages that can be trusted, whatever becomes of the memory meanwhile: a mapping that comes after the
- * registration is not registered. */
+ * registration is not registered.  Whole mappings are, since a mapping that were divided could not be moved any more
+ * by the program's mremap. */
 static bool make_watchable(struct ofl_pages pages)
 {
-    struct registration registration = {.range = range_of(pages), .mode = register_writes};
-    if (pages.end <= pages.begin || !usable() || ioctl(faults.number, REGISTER, &registration) != 0) {
+    struct ofl_pages whole, now;
+    if (pages.end <= pages.begin || !usable() || !all_private_anonymous(pages, &whole)) {
         return false;
     }
-    if (!all_private_anonymous(pages)) {
-        ofl_watch_stop(pages);
+    struct registration registration = {.range = range_of(whole), .mode = register_writes};
+    if (ioctl(faults.number, REGISTER, &registration) != 0) {
+        return false;
+    }
+    if (!all_private_anonymous(pages, &now)) {
+        ioctl(faults.number, FORGET, &registration.range);
         return false;
     }
     return true;
+}
+
+/* Whether pages that were protected and then moved to where other memory was read as written there.  Older kernels let
+ * them keep their protection; then a registration that ended and began again would prove nothing. */
+static bool moved_pages_are_written(void)
+{
+    enum { access = PROT_READ | PROT_WRITE, kind = MAP_PRIVATE | MAP_ANONYMOUS };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *from = mmap(NULL, page, access, kind, -1, 0), *to = mmap(NULL, page, access, kind, -1, 0);
+    struct ofl_pages run, there = {(uintptr_t)from, (uintptr_t)from + page};
+    bool written = false;
+    if (from != MAP_FAILED && to != MAP_FAILED) {
+        *(volatile char *)from = 1;
+        if (make_watchable(there) && ofl_watch_protect_again(there) && ofl_watch_changed(there, &run, 1) == 0 &&
+            mremap(from, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to) {
+            from = MAP_FAILED;
+            there = (struct ofl_pages){(uintptr_t)to, (uintptr_t)to + page};
+            written = make_watchable(there) && ofl_watch_changed(there, &run, 1) == 1;
+        }
+    }
+    if (from != MAP_FAILED) {
+        munmap(from, page);
+    }
+    if (to != MAP_FAILED) {
+        munmap(to, page);
+    }
+    return written;
+}
+
+bool ofl_watch_start(void)
+{
+    if (!tried) {
+        struct api api = {.version = 0xAA, .features = async_writes};
+        struct scan nothing = {.size = sizeof nothing, .any_of = is_written, .wanted = is_written};
+        tried = true;
+        works = keep((int)syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only), &faults) &&
+                ioctl(faults.number, API, &api) == 0 && (api.features & async_writes) != 0 &&
+                keep(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), &pagemap) &&
+                ioctl(pagemap.number, SCAN, &nothing) == 0 &&
+                keep(open("/proc/self/status", O_RDONLY | O_CLOEXEC), &status);
+        works = works && moved_pages_are_written();
+    }
+    return usable();
 }
 
 bool ofl_watch_protect(struct ofl_pages pages)
@@ -274,12 +317,12 @@ void ofl_watch_stop(struct ofl_pages pages)
                         .end = pages.end,
                         .all_of = is_registered,
                         .wanted = is_registered};
-    struct range range = range_of(pages);
+    struct protection protection = {.range = range_of(pages), .mode = 0};
     struct region region;
     scan.regions = ARRAY(&region);
     scan.region_count = 1;
     if (pages.end > pages.begin && usable() && ioctl(pagemap.number, SCAN, &scan) >= 0) {
-        ioctl(faults.number, FORGET, &range);
+        ioctl(faults.number, PROTECT, &protection);
     }
 }
 

@@ -13,7 +13,7 @@ struct ofl_pages {
 /* The whole pages within `bytes` bytes at `address`; none: begin == end. */
 struct ofl_pages ofl_pages_within(const void *address, size_t bytes);
 
-/* Whether the kernel can prove anything (Linux 6.7 and later, not forbidden).  Opens what is needed, once. */
+/* Whether the kernel can prove anything (Linux 6.13 and later, not forbidden).  Opens what is needed, once. */
 bool ofl_watch_start(void);
 
 /* From now on the kernel notes writes to the pages, by whatever route.  False where the pages are not all private
@@ -26,6 +26,9 @@ bool ofl_watch_tried_unchanged(struct ofl_pages pages);
 
 /* ofl_watch_protect for pages that were protected before and written since. */
 bool ofl_watch_protect_again(struct ofl_pages pages);
+
+/* Whether they are in private anonymous memory still; for pages that were written. */
+bool ofl_watch_trusts(struct ofl_pages pages);
 
 /* What of the pages, which were protected, is not proven to be as it was then.  At most `most` runs go to `runs`, in
  * ascending order; returns their number, or -1 where nothing is proven or there are more runs. */

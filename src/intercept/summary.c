@@ -164,7 +164,7 @@ static void print_residency(void)
     } else {
         print_line("  residency: %s\n", strcmp(ofl_settings()->residency, "off") == 0
                                             ? "off"
-                                            : "none, this kernel cannot tell what was written (Linux 6.7 can)");
+                                            : "none, this kernel cannot tell what was written (Linux 6.13 can)");
     }
 }
 

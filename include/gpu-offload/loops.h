@@ -56,6 +56,12 @@ void ofl_loops_write(int64_t *loop, CFI_cdesc_t *object, const int64_t *lower, c
 /* An object that may be missing, and is: an absent argument, or an array that is not allocated. */
 void ofl_loops_absent(int64_t *loop, const int64_t *rank, const int64_t *form);
 
+/* An allocatable or pointer component of gfortran's, `offset` bytes into each element of the last object: an array of
+ * rank `rank` with elements of `bytes` bytes, or with rank 0 a scalar.  The memory that it has at this moment is an
+ * object of its own, which the kernel reaches through the component. */
+void ofl_loops_component(int64_t *loop, const int64_t *offset, const int64_t *rank, const int64_t *bytes,
+                         const int64_t *written);
+
 /* The loop gives each element of a section of the last object a value.  For each dimension two numbers: the index that
  * is its subscript (from 1) or 0, and what is added to it.  Each index is there once. */
 void ofl_loops_whole(int64_t *loop, const int64_t *subscripts);

@@ -90,7 +90,8 @@ static void add(struct sum *sum, const struct ofl_trace_record *record, double r
     sum->bytes_out += (double)record->bytes_out;
     sum->bytes_repeated += repeated;
     sum->bytes_spared += spared_bytes(record);
-    if (predicted > 0 && isfinite(predicted) && seconds > 0) {
+    bool failed = (record->flags & OFL_TRACE_FAILED) != 0; /* it ended early */
+    if (predicted > 0 && isfinite(predicted) && seconds > 0 && !failed) {
         sum->error += fabs(log(seconds / predicted));
         sum->predicted++;
     }

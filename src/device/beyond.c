@@ -113,8 +113,8 @@ static enum ofl_reason find_width(struct ofl_beyond_work *work)
     width = ofl_smaller(width, (work->side + 1) / 2) / measure->multiple * measure->multiple;
     for (; width >= measure->narrowest; width -= measure->multiple) {
         work->width = width;
-        if ((work->side - 1) / width >= OFL_MOST_STEPS) {
-            break;
+        if (((work->lu ? work->steps : work->side) - 1) / width >= OFL_MOST_STEPS) {
+            break; /* more panels than may pass by */
         }
         work->scratch_bytes = work->host_scratch_bytes = 0;
         place_on_device(work, nowhere);

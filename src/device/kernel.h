@@ -29,6 +29,12 @@ struct ofl_kernel_section {
     size_t region, offset, width, pitch, columns;
 };
 
+/* A word of a compared region that holds the address of what is at target_offset in another one: on the device, that of
+ * its copy.  Kernels do not write it. */
+struct ofl_kernel_pointer {
+    size_t region, offset, target, target_offset;
+};
+
 /* One launch. */
 struct ofl_kernel_stage {
     const char *name; /* of the kernel in the image */
@@ -47,6 +53,8 @@ struct ofl_kernel_work {
     size_t region_count;
     const struct ofl_kernel_section *sections; /* in regions that are not `compared` */
     size_t section_count;
+    const struct ofl_kernel_pointer *pointers; /* sorted by region */
+    size_t pointer_count;
     /* Memory on the device.  Its first `status_bytes` are zero before the first launch, and are in `status` after
      * the last one. */
     size_t scratch_bytes, status_bytes;

@@ -133,14 +133,29 @@ static enum ofl_reason copy_runs(const struct ofl_started *started, bool in, voi
     return ofl_pipeline_run(&pipeline);
 }
 
+/* In the copy of region `region`, addresses become the device's.  They come back so, and are no difference. */
+static size_t put_pointers(const struct ofl_kernel_work *work, size_t region, size_t next, unsigned char *copy)
+{
+    for (; next < work->pointer_count && work->pointers[next].region <= region; next++) {
+        const struct ofl_kernel_pointer *pointer = &work->pointers[next];
+        char *address = (char *)work->regions[pointer->target].device + pointer->target_offset;
+        if (pointer->region == region) {
+            memcpy(copy + pointer->offset, &address, sizeof address);
+        }
+    }
+    return next;
+}
+
 enum ofl_reason ofl_kernel_copy_in(const struct ofl_started *started, const struct ofl_kernel_work *work,
                                    unsigned char *before, struct ofl_device_times *times)
 {
     enum ofl_reason reason = OFL_OK;
+    size_t pointer = 0;
     for (size_t i = 0; i < work->region_count && reason == OFL_OK; i++) {
         const struct ofl_kernel_region *region = &work->regions[i];
         if (region->compared) {
             pass(region, before, NULL);
+            pointer = put_pointers(work, i, pointer, before);
             reason = copy_plain(started, true, before, region->device, region->bytes);
             before += aligned(region->bytes);
         } else if (region->read) {

@@ -73,6 +73,82 @@ const struct ofl_intrinsic *ofl_intrinsic_find(const char *name)
     return NULL;
 }
 
+bool ofl_intrinsic_is_other(const char *name)
+{
+    static const char *const others[] = {
+        "access",
+        "alarm",
+        "atomic_and",
+        "atomic_cas",
+        "atomic_fetch_add",
+        "atomic_fetch_and",
+        "atomic_fetch_or",
+        "atomic_fetch_xor",
+        "atomic_or",
+        "atomic_xor",
+        "backtrace",
+        "besjn",
+        "besyn",
+        "chdir",
+        "chmod",
+        "co_reduce",
+        "coshape",
+        "ctime",
+        "dbesjn",
+        "dbesyn",
+        "event_query",
+        "failed_images",
+        "fdate",
+        "fget",
+        "fgetc",
+        "fnum",
+        "fput",
+        "fputc",
+        "free",
+        "fseek",
+        "fstat",
+        "ftell",
+        "gerror",
+        "get_team",
+        "getcwd",
+        "getenv",
+        "getgid",
+        "getlog",
+        "getuid",
+        "gmtime",
+        "hostnm",
+        "idate",
+        "ierrno",
+        "image_status",
+        "isatty",
+        "itime",
+        "kill",
+        "link",
+        "lnblnk",
+        "long",
+        "lstat",
+        "ltime",
+        "malloc",
+        "perror",
+        "rename",
+        "short",
+        "signal",
+        "stat",
+        "stopped_images",
+        "symlnk",
+        "team_number",
+        "ttynam",
+        "umask",
+        "unlink",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(others[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct ofl_intrinsic *ofl_intrinsic_row(enum ofl_intrinsic_id id)
 {
     return &rows[id];

@@ -93,6 +93,9 @@ struct ofl_intrinsic {
 
 const struct ofl_intrinsic *ofl_intrinsic_find(const char *name); /* lower case; NULL if there is none */
 
+/* Whether gfortran has an intrinsic procedure of this name that the table leaves out; none of them is pure. */
+bool ofl_intrinsic_is_other(const char *name);
+
 /* The row of an id (not of a specific name). */
 const struct ofl_intrinsic *ofl_intrinsic_row(enum ofl_intrinsic_id id);
 

@@ -73,6 +73,7 @@ static const void *compile_for_cpu(struct ofl_rewriter *rewriter, const struct o
                                  "-shared",
                                  "-fPIC",
                                  "-fwrapv",
+                                 "-fno-strict-aliasing",
                                  "-fno-math-errno",
                                  fast ? "-ffp-contract=fast" : "-ffp-contract=off",
                                  "-Wl,-s",

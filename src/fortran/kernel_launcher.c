@@ -190,6 +190,11 @@ static void add_library_interface(struct ofl_lines *lines, const char *suffix)
         "integer(c_int64_t), intent(inout) :: loop",
         "integer(c_int64_t), intent(in) :: subscripts(*)",
         "end subroutine",
+        "pure subroutine ofl_loops_component(loop, offset, rank, bytes, written) bind(c)",
+        USE_KINDS,
+        "integer(c_int64_t), intent(inout) :: loop",
+        "integer(c_int64_t), intent(in) :: offset, rank, bytes, written",
+        "end subroutine",
         "pure subroutine ofl_loops_scalar(loop, value, bytes) bind(c)",
         USE_KINDS,
         "integer(c_int64_t), intent(inout) :: loop",
@@ -246,12 +251,21 @@ static void add_hidden_interfaces(struct ofl_lines *lines, const struct ofl_kern
     }
 }
 
+static void add_components(struct ofl_lines *lines, const struct ofl_kernel_object *object)
+{
+    for (const struct ofl_kernel_component *part = object->components; part != NULL; part = part->next) {
+        ofl_line_add(lines, "call ofl_loops_component(loop, %" PRId64 "_8, %u_8, %" PRId64 "_8, %d_8)", part->offset,
+                     part->rank, part->bytes, part->written);
+    }
+}
+
 static void add_object(struct ofl_lines *lines, struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel,
                        const char *suffix, const struct ofl_kernel_object *object, unsigned number)
 {
     struct ofl_arena *arena = lines->arena;
     if (object->host == NULL) {
         ofl_line_add(lines, "call %s(loop)", ofl_hidden_name(arena, kernel, suffix, 'a', number));
+        add_components(lines, object);
         return;
     }
     struct ofl_coverage coverage = ofl_kernel_coverage(rewriter, kernel, object);
@@ -274,6 +288,7 @@ static void add_object(struct ofl_lines *lines, struct ofl_rewriter *rewriter, c
     if (coverage.whole) {
         ofl_line_add(lines, "call ofl_loops_whole(loop, %s)", coverage.subscripts);
     }
+    add_components(lines, object);
     if (may_be_absent(object)) {
         ofl_line_add(lines, "end if");
     }

@@ -217,11 +217,6 @@ static void check_header(const struct ofl_loop_check *check)
 
 /* ---- default(none) ---- */
 
-struct default_none {
-    const struct ofl_loop_check *check;
-    struct ofl_scope *scope; /* of the statement that is looked at */
-};
-
 static bool is_listed(const struct ofl_loop *loop, const struct ofl_name *name)
 {
     for (const struct ofl_locality *clause = loop->localities; clause != NULL; clause = clause->next) {
@@ -235,10 +230,11 @@ static bool is_listed(const struct ofl_loop *loop, const struct ofl_name *name)
 }
 
 /* Whether the symbol is declared by a construct inside the loop. */
-static bool is_of_the_body(const struct default_none *state, const struct ofl_symbol *symbol)
+static bool is_of_the_body(const struct ofl_loop_check *check, const struct ofl_scope *scope,
+                           const struct ofl_symbol *symbol)
 {
-    const struct ofl_scope *around = ofl_scope_of(state->check->stmt, state->check->unit);
-    for (const struct ofl_scope *scope = state->scope; scope != NULL && scope != around; scope = scope->parent) {
+    const struct ofl_scope *around = ofl_scope_of(check->stmt, check->unit);
+    for (; scope != NULL && scope != around; scope = scope->parent) {
         if (symbol->scope == scope) {
             return true;
         }
@@ -246,25 +242,17 @@ static bool is_of_the_body(const struct default_none *state, const struct ofl_sy
     return false;
 }
 
-static void check_listed(const struct ofl_expr *expr, void *context)
+static bool check_listed(const struct ofl_expr *expr, const struct ofl_meaning *meaning, struct ofl_scope *scope,
+                         void *context)
 {
-    const struct default_none *state = context;
-    const struct ofl_loop_check *check = state->check;
-    const struct ofl_ident ident = {expr->as.name.name, expr->span};
-    const struct ofl_symbol *symbol = ofl_scope_find_or_implicit(check->modules, state->scope, &ident);
-    if (symbol != NULL && symbol->class == OFL_SYMBOL_VARIABLE && !is_of_the_body(state, symbol) &&
-        !is_listed(&check->stmt->as.loop, ident.name)) {
+    const struct ofl_loop_check *check = context;
+    const struct ofl_symbol *symbol = meaning->kind == OFL_MEANS_VARIABLE ? meaning->symbol : NULL;
+    if (expr->kind == OFL_EXPR_NAME && symbol != NULL && symbol->class == OFL_SYMBOL_VARIABLE &&
+        !is_of_the_body(check, scope, symbol) && !is_listed(&check->stmt->as.loop, expr->as.name.name)) {
         ofl_diag_error(check->diagnostics, expr->span, "'%s' is in no locality clause, as default(none) demands",
-                       ident.name->text);
+                       expr->as.name.name->text);
         ofl_loop_note(check);
     }
-}
-
-static bool check_listed_names(struct ofl_stmt *stmt, void *context)
-{
-    struct default_none *state = context;
-    state->scope = ofl_scope_of(stmt, state->check->unit);
-    ofl_stmt_names(stmt, check_listed, state);
     return true;
 }
 
@@ -280,7 +268,7 @@ void ofl_loop_check_localities(const struct ofl_loop_check *check)
     }
     check_header(check);
     if (default_none) {
-        struct default_none state = {.check = check};
-        ofl_walk_stmts(&check->stmt->as.loop.body, check_listed_names, &state);
+        const struct ofl_visitor visitor = {.expr = check_listed, .context = (void *)check};
+        ofl_visit_block(check->modules, check->unit, &check->stmt->as.loop.body, &visitor);
     }
 }

@@ -473,6 +473,22 @@ static void find_bounds(struct ofl_lower *l, struct ofl_k_function *const *funct
     }
 }
 
+/* Objects whose elements have components that the loop reaches. */
+static void find_components(struct ofl_lower *l)
+{
+    for (struct ofl_object *object = l->objects; object != NULL; object = object->next) {
+        struct ofl_value_type type;
+        if (!ofl_symbol_type(l->modules, (struct ofl_symbol *)object->public.symbol, &type, NULL) ||
+            type.derived == NULL) {
+            continue;
+        }
+        object->public.components = ofl_components_in(l, type.derived, l->loop->span);
+        for (const struct ofl_kernel_component *part = object->public.components; part != NULL; part = part->next) {
+            object->public.written |= part->written;
+        }
+    }
+}
+
 static void publish(struct ofl_lower *l)
 {
     struct ofl_kernel_object **objects = &l->kernel->objects;
@@ -527,6 +543,7 @@ static bool finish(struct ofl_lower *l, const struct control *control, struct of
             return false;
         }
     }
+    find_components(l);
     publish(l);
     ofl_kernel_text(l, kernels, count, combine, needs_record(l));
     return true;

@@ -53,8 +53,9 @@ struct ofl_view {
     unsigned rank;
     unsigned outer; /* the last dimensions that belong to what the component is of: t(:)%v has v's and then t's */
     struct ofl_view_dim dim[OFL_MAX_RANK];
-    const struct ofl_binding *root; /* the variable it is part of, or NULL */
-    bool contiguous;                /* known to be */
+    const struct ofl_binding *root;       /* the variable it is part of, or NULL */
+    bool contiguous;                      /* known to be */
+    struct ofl_used_component *component; /* the allocatable or pointer component that its memory belongs to */
 };
 
 enum ofl_array_kind { OFL_ARRAY_SCALAR, OFL_ARRAY_VIEW, OFL_ARRAY_OPERATION };
@@ -70,6 +71,13 @@ struct ofl_array {
     const struct ofl_meaning *meaning;
     struct ofl_array **operands; /* NULL: an absent argument */
     unsigned count;
+};
+
+/* An allocatable or pointer component that the loop reaches, of whatever variables. */
+struct ofl_used_component {
+    const struct ofl_symbol *symbol;
+    bool written;
+    struct ofl_used_component *next;
 };
 
 /* What a variable is in the function that is being made. */
@@ -154,6 +162,7 @@ struct ofl_lower {
     struct ofl_usage *usage;
     struct ofl_object *objects, *last_object;
     struct ofl_value_parameter *scalars, *last_scalar;
+    struct ofl_used_component *components;
     struct ofl_reduction *reductions; /* lower_combine.c */
     struct ofl_lowered_procedure *procedures;
     struct ofl_k_function *functions, *last_function; /* made, in the order of their making */
@@ -252,6 +261,10 @@ struct ofl_component {
 };
 struct ofl_component ofl_component_place(struct ofl_lower *l, const struct ofl_symbol *type,
                                          const struct ofl_symbol *component, struct ofl_span span);
+
+/* The components among `used` that lie in an element, in inner types too; `bytes` of derived types included. */
+struct ofl_kernel_component *ofl_components_in(struct ofl_lower *l, const struct ofl_symbol *type,
+                                               struct ofl_span span);
 
 /* A component that can stand for an element where the element cannot be passed; NULL if none is needed. */
 const char *ofl_leaf_of(struct ofl_lower *l, const struct ofl_symbol *type, int64_t *offset, struct ofl_span span);

@@ -14,6 +14,10 @@ void ofl_note_assigned(struct ofl_lower *l, const struct ofl_view *target, struc
     if (root == NULL) {
         return;
     }
+    if (target->component != NULL) {
+        target->component->written = true; /* the variable that has it counts as written: see ofl_components_in */
+        return;
+    }
     if (root->touched != NULL) {
         ofl_set(l, root->touched, ofl_k_integer(l->arena, OFL_K_BOOL, 1));
     }
@@ -159,11 +163,42 @@ void ofl_assign_array(struct ofl_lower *l, const struct ofl_view *target, const 
     ofl_end_elements(l, &loops);
 }
 
-static void assign_whole(struct ofl_lower *l, struct ofl_stmt *stmt, const struct ofl_view *target)
+/* Ends the program if `condition` holds, with a message that names the place of the assignment. */
+static void stop_if(struct ofl_lower *l, struct ofl_k_expr *condition, const struct ofl_stmt *stmt, const char *message)
+{
+    struct ofl_place place = ofl_place_of(l->rewriter->sources, stmt->span.begin);
+    const char *text = ofl_arena_format(l->arena, "%s:%u: Error: %s", place.file, place.line, message);
+    struct ofl_k_block *outer = ofl_begin_if(l, condition);
+    struct ofl_value value = ofl_constant_text(l, text, strlen(text));
+    l->kernel->status = true;
+    ofl_do(l, ofl_k_support(l->arena, OFL_K_VOID, "ofl_thread_stop", ofl_k_integer(l->arena, OFL_K_I4, 2), ofl_i8(l, 1),
+                            value.x, value.length, ofl_k_integer(l->arena, OFL_K_BOOL, 0), NULL));
+    ofl_add_stmt(l, OFL_K_EXIT);
+    ofl_end(l, outer);
+}
+
+/* A kernel cannot allocate: a component has to have the right size. */
+static void check_component(struct ofl_lower *l, const struct ofl_stmt *stmt, const struct ofl_view *target,
+                            const struct ofl_array *value)
+{
+    const char *name = ofl_rewrite_flat(l->rewriter, stmt->as.assign.target->span);
+    struct ofl_k_expr *none = ofl_k_integer(l->arena, OFL_K_ADDRESS, 0);
+    stop_if(l, ofl_op(l, OFL_K_EQ, target->address, none), stmt,
+            ofl_arena_format(l->arena, "Array '%s' is not allocated", name));
+    for (unsigned d = 0; d < target->rank && value->rank > 0; d++) {
+        stop_if(l, ofl_op(l, OFL_K_NE, target->dim[d].extent, value->extent[d]), stmt,
+                ofl_arena_format(l->arena, "Array shape mismatch in assignment to '%s'", name));
+    }
+}
+
+static void assign_whole(struct ofl_lower *l, struct ofl_stmt *stmt, const struct ofl_view *target, bool component)
 {
     const struct ofl_expr *expr = stmt->as.assign.value;
     const char *text = ofl_rewrite_flat(l->rewriter, stmt->as.assign.target->span);
     struct ofl_array *value = ofl_lower_array(l, expr);
+    if (component) {
+        check_component(l, stmt, target, value);
+    }
     bool in_place = value->kind == OFL_ARRAY_SCALAR && ofl_is_number(value->type);
     if (!in_place && overlaps(l, target, expr, text)) {
         struct ofl_view copy = ofl_materialize(l, value, expr->span);
@@ -191,11 +226,13 @@ void ofl_lower_assignment(struct ofl_lower *l, struct ofl_stmt *stmt)
     }
     struct ofl_view target = ofl_lower_view(l, stmt->as.assign.target);
     const struct ofl_meaning *meaning = ofl_lower_meaning(l, stmt->as.assign.target);
-    if (meaning->allocatable && meaning->rank == 0) {
-        ofl_lower_refuse(l, stmt->span, "an assignment to an allocatable scalar");
+    bool component = meaning->allocatable && meaning->kind == OFL_MEANS_COMPONENT;
+    if (meaning->allocatable && (meaning->rank == 0 || (component && l->rewriter->realloc_lhs))) {
+        ofl_lower_refuse(l, stmt->span, "an assignment that may have to allocate '%s'",
+                         ofl_rewrite_flat(l->rewriter, stmt->as.assign.target->span));
     }
     if (target.rank > 0) {
-        assign_whole(l, stmt, &target);
+        assign_whole(l, stmt, &target, component);
     } else {
         ofl_assign_value(l, &target, ofl_lower_value(l, stmt->as.assign.value), stmt->span);
     }

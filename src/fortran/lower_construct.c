@@ -185,8 +185,7 @@ static void give_component(struct ofl_lower *l, const struct ofl_view *whole, co
     const struct ofl_expr *value = given->value;
     if (!part.plain) {
         ofl_lower_refuse(l, span, "the %s component '%s'",
-                         OFL_HAS(given->component, POINTER) ? "pointer" : "allocatable",
-                         given->component->name->text);
+                         OFL_HAS(given->component, POINTER) ? "pointer" : "allocatable", given->component->name->text);
     }
     struct ofl_view view = ofl_component_view(l, whole, &part, span);
     if (value == NULL && given->component->value == NULL) {

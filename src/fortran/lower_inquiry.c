@@ -99,6 +99,11 @@ static struct ofl_k_expr *exists(struct ofl_lower *l, const struct ofl_expr *exp
 {
     const struct ofl_expr *what = argument(meaning, 0);
     const struct ofl_meaning *variable = ofl_lower_meaning(l, what);
+    if (variable->kind == OFL_MEANS_COMPONENT && argument(meaning, 1) == NULL &&
+        meaning->call->procedure->intrinsic->id != OFL_INTRINSIC_PRESENT) {
+        struct ofl_view view = ofl_lower_view(l, what);
+        return ofl_op(l, OFL_K_NE, view.address, ofl_k_integer(l->arena, OFL_K_ADDRESS, 0));
+    }
     if (variable->kind != OFL_MEANS_VARIABLE || argument(meaning, 1) != NULL) {
         ofl_lower_refuse(l, expr->span, "this '%s'", meaning->call->procedure->name->text);
     }

@@ -25,11 +25,11 @@ static struct ofl_value constant_power(struct ofl_lower *l, const struct ofl_exp
     }
     if (ofl_k_is_complex(type)) { /* libgfortran's, but for a square */
         base.x = ofl_keep(l, base.x, "z");
-        base.x = n == 1   ? base.x
-                 : n == 2 ? ofl_op(l, OFL_K_MUL, base.x, base.x)
-                          : ofl_k_support(l->arena, type,
-                                          ofl_arena_format(l->arena, "ofl_power_%s_int", ofl_k_suffix(type)), base.x,
-                                          ofl_k_integer(l->arena, OFL_K_I4, n), NULL);
+        base.x = n == 1 ? base.x
+                 : n == 2
+                     ? ofl_op(l, OFL_K_MUL, base.x, base.x)
+                     : ofl_k_support(l->arena, type, ofl_arena_format(l->arena, "ofl_power_%s_int", ofl_k_suffix(type)),
+                                     base.x, ofl_k_integer(l->arena, OFL_K_I4, n), NULL);
         return base;
     }
     if (size > MAX_CHAIN) {

@@ -91,7 +91,9 @@ struct ofl_k_var *ofl_new_parameter(struct ofl_lower *l, const char *name, enum 
 struct ofl_k_var *ofl_new_table(struct ofl_lower *l, const char *name, enum ofl_k_type type, int64_t bytes,
                                 const char *initial)
 {
-    struct ofl_k_var *var = make_var(l, name, type, OFL_K_TABLE);
+    /* Tables stand outside of functions, those of all loops of the file beside each other. */
+    struct ofl_k_var *var =
+        make_var(l, ofl_arena_format(l->arena, "%s_%u", name, l->kernel->number), type, OFL_K_TABLE);
     var->bytes = bytes;
     var->initial = initial;
     append(&l->tables, &l->last_table, var);

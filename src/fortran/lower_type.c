@@ -283,3 +283,46 @@ const char *ofl_leaf_of(struct ofl_lower *l, const struct ofl_symbol *type, int6
     *offset = layout.leaf_offset;
     return layout.leaf;
 }
+
+/* ---- Components whose memory lies elsewhere ---- */
+
+static void find_components(struct ofl_lower *l, const struct ofl_symbol *type, int64_t base, struct ofl_span span,
+                            struct ofl_kernel_component **list)
+{
+    size_t count;
+    struct ofl_symbol **components = ofl_type_components(l->modules, type, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct ofl_component part = ofl_component_place(l, type, components[i], span);
+        const struct ofl_used_component *used = l->components;
+        while (used != NULL && used->symbol != components[i]) {
+            used = used->next;
+        }
+        if (used != NULL) {
+            struct ofl_k_expr *length = part.type.base == OFL_TYPE_CHARACTER ? ofl_i8(l, part.type.characters) : NULL;
+            struct ofl_kernel_component *found = OFL_NEW(l->arena, struct ofl_kernel_component);
+            found->offset = base + part.offset;
+            found->bytes = ofl_element_bytes(l, part.type, length, span)->integer;
+            found->rank = part.rank;
+            found->written = used->written;
+            found->next = *list;
+            *list = found;
+        } else if (part.plain && part.type.derived != NULL) {
+            int64_t elements = 1;
+            for (unsigned d = 0; d < part.rank; d++) {
+                elements *= part.extent[d];
+            }
+            for (int64_t e = 0; e < elements; e++) {
+                find_components(l, part.type.derived, base + part.offset + e * (part.bytes / elements), span, list);
+            }
+        }
+    }
+}
+
+struct ofl_kernel_component *ofl_components_in(struct ofl_lower *l, const struct ofl_symbol *type, struct ofl_span span)
+{
+    struct ofl_kernel_component *list = NULL;
+    if (l->components != NULL) {
+        find_components(l, type, 0, span, &list);
+    }
+    return list;
+}

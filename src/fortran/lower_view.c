@@ -227,7 +227,7 @@ static struct ofl_view substring_of(struct ofl_lower *l, const struct ofl_expr *
 struct ofl_view ofl_component_view(struct ofl_lower *l, const struct ofl_view *base, const struct ofl_component *part,
                                    struct ofl_span span)
 {
-    struct ofl_view view = {.type = part->type, .root = base->root, .rank = part->rank};
+    struct ofl_view view = {.type = part->type, .root = base->root, .component = base->component, .rank = part->rank};
     int64_t count = 1;
     view.address = ofl_k_offset(l->arena, base->address, ofl_i8(l, part->offset));
     for (unsigned d = 0; d < part->rank; d++) {
@@ -239,6 +239,65 @@ struct ofl_view ofl_component_view(struct ofl_lower *l, const struct ofl_view *b
         view.length = ofl_i8(l, count == 0 ? 0 : part->bytes / count);
     }
     ofl_pack_strides(l, &view, span);
+    return view;
+}
+
+static struct ofl_used_component *use_component(struct ofl_lower *l, const struct ofl_symbol *symbol)
+{
+    struct ofl_used_component *used = l->components;
+    while (used != NULL && used->symbol != symbol) {
+        used = used->next;
+    }
+    if (used == NULL) {
+        used = OFL_NEW(l->arena, struct ofl_used_component);
+        used->symbol = symbol;
+        used->next = l->components;
+        l->components = used;
+    }
+    return used;
+}
+
+/* gfortran's descriptor: base address, ..., span at 32, and from 40 on stride, lower and upper bound. */
+enum { SPAN = 32, DIMENSIONS = 40, DIMENSION = 24 };
+
+static struct ofl_k_expr *word_at(struct ofl_lower *l, struct ofl_k_expr *address, int64_t offset)
+{
+    return ofl_k_load(l->arena, OFL_K_I8, ofl_k_offset(l->arena, address, ofl_i8(l, offset)));
+}
+
+/* An allocatable or pointer component: where its descriptor says.  The device's copy has the device's address. */
+static struct ofl_view deferred_component(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_view *base,
+                                          const struct ofl_component *part, const struct ofl_symbol *symbol)
+{
+    bool pointer = OFL_HAS(symbol, POINTER);
+    bool inner = part->type.derived != NULL && ofl_has_descriptors(l, part->type.derived, expr->span);
+    bool known = ofl_is_number(part->type) || part->type.base == OFL_TYPE_DERIVED ||
+                 (part->type.base == OFL_TYPE_CHARACTER && part->type.length_form == OFL_LENGTH_KNOWN);
+    if (base->rank > 0 || inner || !known || part->type.base == OFL_TYPE_CLASS || base->root == NULL) {
+        ofl_lower_refuse(l, expr->span, "the %s component '%s'", pointer ? "pointer" : "allocatable",
+                         symbol->name->text);
+    }
+    struct ofl_view view = {.type = part->type, .root = base->root, .rank = part->rank, .contiguous = !pointer};
+    struct ofl_k_expr *place = ofl_keep(l, ofl_k_offset(l->arena, base->address, ofl_i8(l, part->offset)), "p"), *unit;
+    view.component = use_component(l, symbol);
+    view.length = part->type.base == OFL_TYPE_CHARACTER ? ofl_i8(l, part->type.characters) : NULL;
+    view.address = ofl_keep(l, ofl_k_load(l->arena, OFL_K_ADDRESS, place), "p");
+    unit = ofl_element_bytes(l, part->type, view.length, expr->span);
+    if (pointer) {
+        unit = ofl_keep(l, word_at(l, place, SPAN), "s");
+    }
+    for (unsigned d = 0; d < view.rank; d++) {
+        int64_t at = DIMENSIONS + DIMENSION * (int64_t)d;
+        struct ofl_k_expr *lower = ofl_keep(l, word_at(l, place, at + 8), "l");
+        struct ofl_k_expr *extent =
+            ofl_op(l, OFL_K_ADD, ofl_op(l, OFL_K_SUB, word_at(l, place, at + 16), lower), ofl_i8(l, 1));
+        struct ofl_k_expr *stride = ofl_op(l, OFL_K_MUL, word_at(l, place, at), unit);
+        extent = ofl_keep(l, extent, "n");
+        view.dim[d].lower = lower;
+        view.dim[d].stride = d == 0 && !pointer ? unit : ofl_keep(l, stride, "s");
+        view.dim[d].extent =
+            ofl_keep(l, ofl_k_select(l->arena, ofl_op(l, OFL_K_GT, extent, ofl_i8(l, 0)), extent, ofl_i8(l, 0)), "n");
+    }
     return view;
 }
 
@@ -255,11 +314,7 @@ static struct ofl_view component_of(struct ofl_lower *l, const struct ofl_expr *
     }
     struct ofl_component part = ofl_component_place(l, base.type.derived, meaning->symbol, expr->span);
     if (!part.plain) {
-        ofl_lower_refuse(l, expr->span, "the %s component '%s'",
-                         OFL_HAS(meaning->symbol, ALLOCATABLE) ? "allocatable"
-                         : OFL_HAS(meaning->symbol, POINTER)   ? "pointer"
-                                                               : "polymorphic",
-                         meaning->symbol->name->text);
+        return deferred_component(l, expr, &base, &part, meaning->symbol);
     }
     struct ofl_view view = ofl_component_view(l, &base, &part, expr->span);
     for (unsigned d = 0; d < base.rank; d++) {
@@ -318,9 +373,8 @@ struct ofl_view ofl_lower_view(struct ofl_lower *l, const struct ofl_expr *expr)
         break;
     }
     array = ofl_lower_array(l, expr); /* not a variable: its value in memory */
-    view = array->kind == OFL_ARRAY_VIEW && meaning->kind == OFL_MEANS_CONSTANT
-               ? array->view
-               : ofl_materialize(l, array, expr->span);
+    view = array->kind == OFL_ARRAY_VIEW && meaning->kind == OFL_MEANS_CONSTANT ? array->view
+                                                                                : ofl_materialize(l, array, expr->span);
     if (meaning->kind == OFL_MEANS_CONSTANT) {
         constant_bounds(l, meaning->symbol, &view);
     }

@@ -41,6 +41,16 @@ struct ofl_kernel_index {
     int kind; /* bytes */
 };
 
+/* An allocatable or pointer component that the kernel reaches, and where it lies in each element of an object: a
+ * descriptor of gfortran's, or with rank 0 an address.  The launch names them behind the object (ofl_loops_component).
+ */
+struct ofl_kernel_component {
+    int64_t offset, bytes; /* of an element of the component */
+    unsigned rank;
+    bool written;
+    struct ofl_kernel_component *next;
+};
+
 /* Data that the kernel reaches through memory: arrays, and scalars that are written, reduced, optional, of character or
  * derived type, or whose address is passed on. */
 struct ofl_kernel_object {
@@ -63,6 +73,7 @@ struct ofl_kernel_object {
     /* An assumed-size array: the last subscript of its last dimension that the kernel uses, a Fortran expression of
      * what is visible where the loop stands; else NULL. */
     const char *last_upper;
+    struct ofl_kernel_component *components;
     struct ofl_kernel_object *next;
 };
 

@@ -180,6 +180,14 @@ static bool procedure_fits(struct matching *matching, const struct ofl_expr *exp
                   dummy->name->text, who(matching));
 }
 
+/* A name that gfortran takes for an intrinsic function where a procedure is wanted, and for a variable elsewhere. */
+static bool is_undeclared_intrinsic(struct matching *matching, const struct ofl_expr *expr)
+{
+    struct ofl_scope *scope = matching->actuals->scope;
+    return expr->kind == OFL_EXPR_NAME && ofl_symbol_here(matching->modules, scope, expr->as.name.name) == NULL &&
+           ofl_intrinsic_here(scope, expr->as.name.name) != NULL;
+}
+
 static bool argument_fits(struct matching *matching, const struct ofl_dummy *dummy, const struct ofl_expr *expr)
 {
     struct ofl_value_type type;
@@ -187,6 +195,12 @@ static bool argument_fits(struct matching *matching, const struct ofl_dummy *dum
     if (dummy->alternate || expr->kind == OFL_EXPR_LABEL) {
         return (dummy->alternate && expr->kind == OFL_EXPR_LABEL) ||
                refuse(matching, expr->span, "an alternate return does not fit here");
+    }
+    if (dummy->procedure && is_undeclared_intrinsic(matching, expr)) {
+        *matching->why = ofl_unknown(matching->modules, expr->span,
+                                     "'%s' is not declared: `intrinsic %s` makes it the intrinsic function",
+                                     expr->as.name.name->text, expr->as.name.name->text);
+        return false;
     }
     const struct ofl_meaning *actual = ofl_meaning_of(matching->modules, matching->actuals->scope, expr);
     if (actual->kind == OFL_MEANS_UNKNOWN) {
@@ -239,6 +253,11 @@ static struct ofl_call *implicit_interface(struct matching *matching)
     for (arg = matching->actuals->list; arg != NULL; arg = arg->next) {
         if (arg->keyword.name != NULL || arg->value == NULL) {
             refuse(matching, arg->span, "%s has no explicit interface, so its arguments have no names", who(matching));
+            return NULL;
+        }
+        if (is_undeclared_intrinsic(matching, arg->value)) {
+            refuse(matching, arg->span, "'%s' is not declared, so it may be a variable or the intrinsic function",
+                   arg->value->as.name.name->text);
             return NULL;
         }
         const struct ofl_meaning *actual = arg->value->kind != OFL_EXPR_LABEL

@@ -68,6 +68,10 @@ static struct ofl_symbol *undeclared(struct ofl_modules *modules, struct ofl_sco
 {
     struct ofl_symbol *symbol = NULL;
     struct ofl_scope *unit = unit_scope(scope);
+    if (ofl_intrinsic_is_other(ident->name->text)) {
+        *why = ofl_unknown_yet(modules, ident->span, "the intrinsic procedure '%s'", ident->name->text);
+        return NULL;
+    }
     if (ofl_missing_module(scope, ident->name) == NULL && unit != NULL) {
         symbol = function ? ofl_scope_find_or_implicit(modules, scope, ident)
                           : ofl_scope_add(modules->arena, unit, ident->name, ident->span);

@@ -128,7 +128,7 @@ static const struct ofl_constant *vector(struct ofl_modules *modules, struct ofl
                                          const int64_t *numbers)
 {
     const int64_t extent = count;
-    struct ofl_constant *array = ofl_constant_array(modules, type, 1, &extent, count);
+    struct ofl_constant *array = ofl_value_array_new(modules, type, 1, &extent, count);
     for (unsigned i = 0; array != NULL && i < count; i++) {
         array->elements[i] = ofl_value_integer(modules, type.kind, numbers[i]);
         if (array->elements[i] == NULL) {
@@ -254,8 +254,8 @@ static const struct ofl_constant *reshape(struct ofl_modules *modules, const str
             return NULL;
         }
     }
-    struct ofl_constant *array = ofl_constant_array(modules, ofl_type_of_kind(source->base, source->kind),
-                                                    (unsigned)shape->count, extents, (size_t)count);
+    struct ofl_constant *array = ofl_value_array_new(modules, ofl_type_of_kind(source->base, source->kind),
+                                                     (unsigned)shape->count, extents, (size_t)count);
     if (array == NULL) {
         return NULL;
     }

@@ -221,20 +221,21 @@ const struct ofl_meaning *ofl_meaning_operation(struct ofl_modules *modules, str
 
 /* ---- Assignments ------------------------------------------------------------------------------------------------ */
 
-static bool has_bound_assignment(struct ofl_modules *modules, const struct ofl_symbol *type, unsigned depth)
+static bool has_bound_assignment(struct ofl_modules *modules, const struct ofl_symbol *type, unsigned walk)
 {
     const struct ofl_generic_key key = {.kind = OFL_GENERIC_ASSIGNMENT};
     size_t count;
     struct ofl_symbol **components = ofl_type_components(modules, type, &count);
-    for (size_t i = 0; i < count && depth < 30; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct ofl_value_type of;
         struct ofl_specifics bound = {0};
         if (components[i]->class != OFL_SYMBOL_VARIABLE || OFL_HAS(components[i], POINTER) ||
-            !ofl_symbol_type(modules, components[i], &of, NULL) || of.base != OFL_TYPE_DERIVED || of.derived == type) {
+            !ofl_symbol_type(modules, components[i], &of, NULL) || of.base != OFL_TYPE_DERIVED ||
+            !ofl_type_first(of.derived, walk)) {
             continue;
         }
         ofl_gather_bound(modules, of.derived, &key, &bound);
-        if (bound.first != NULL || has_bound_assignment(modules, of.derived, depth + 1)) {
+        if (bound.first != NULL || has_bound_assignment(modules, of.derived, walk)) {
             return true;
         }
     }
@@ -294,7 +295,7 @@ static void assignment(struct ofl_modules *modules, struct ofl_scope *scope, con
     if (intrinsic) {
         action->why = NULL;
         action->components = target->type.base == OFL_TYPE_DERIVED && target->type.derived != NULL &&
-                             has_bound_assignment(modules, target->type.derived, 0);
+                             has_bound_assignment(modules, target->type.derived, ofl_type_walk());
     } else if (action->why == NULL) {
         const char *from = ofl_type_text(modules, value->type), *to = ofl_type_text(modules, target->type);
         action->why = value->rank > 0 && value->rank != target->rank && strcmp(from, to) == 0

@@ -183,7 +183,7 @@ static const struct ofl_constant *elements(struct ofl_modules *modules, struct o
         }
     }
     struct ofl_constant *result =
-        ofl_constant_array(modules, ofl_type_of_kind(value->base, value->kind), kept, counts, (size_t)count);
+        ofl_value_array_new(modules, ofl_type_of_kind(value->base, value->kind), kept, counts, (size_t)count);
     if (rank != value->rank || result == NULL || !pick(value, axes, rank, result)) {
         return NULL;
     }

@@ -49,6 +49,11 @@ struct ofl_symbol *ofl_symbol_here(struct ofl_modules *modules, struct ofl_scope
 
 /* ---- meaning_type.c ---- */
 
+/* Walks over types go into each type once, whatever refers to it: a number for a walk, and whether a type is new to it.
+ */
+unsigned ofl_type_walk(void);
+bool ofl_type_first(struct ofl_symbol *type, unsigned walk);
+
 struct ofl_value_type ofl_type_default(const struct ofl_modules *modules, enum ofl_type_kind base);
 static inline struct ofl_value_type ofl_type_of_kind(enum ofl_type_kind base, int kind)
 {
@@ -184,8 +189,8 @@ bool ofl_constant_shape(struct ofl_modules *modules, struct ofl_scope *scope, co
 
 struct ofl_constant *ofl_constant_new(struct ofl_modules *modules, enum ofl_type_kind base, int kind);
 /* An array to be filled; NULL if so many elements are too many, or too many have been made already. */
-struct ofl_constant *ofl_constant_array(struct ofl_modules *modules, struct ofl_value_type type, unsigned rank,
-                                        const int64_t *extents, size_t count);
+struct ofl_constant *ofl_value_array_new(struct ofl_modules *modules, struct ofl_value_type type, unsigned rank,
+                                         const int64_t *extents, size_t count);
 const struct ofl_constant *ofl_value_integer(struct ofl_modules *modules, int kind, ofl_integer value);
 const struct ofl_constant *ofl_value_logical(struct ofl_modules *modules, int kind, bool value);
 const struct ofl_constant *ofl_value_real(struct ofl_modules *modules, int kind, ofl_real value);

@@ -13,6 +13,7 @@ struct ofl_reference {
 
 struct collecting {
     struct ofl_modules *modules;
+    unsigned finals, assignments; /* walks over types */
     struct ofl_reference *first, **link;
 };
 
@@ -59,10 +60,9 @@ static void on_call(const struct ofl_call *call, struct ofl_span span, struct of
 
 /* ---- Finalizers and assignments of components ------------------------------------------------------------------- */
 
-static void add_final(struct collecting *collecting, const struct ofl_symbol *type, struct ofl_span span,
-                      unsigned depth)
+static void add_final(struct collecting *collecting, struct ofl_symbol *type, struct ofl_span span)
 {
-    if (type == NULL || type->definition == NULL || depth > 30) {
+    if (type == NULL || type->definition == NULL || !ofl_type_first(type, collecting->finals)) {
         return;
     }
     const struct ofl_stmt *stmt = type->definition->as.type_def.bindings.first;
@@ -77,12 +77,12 @@ static void add_final(struct collecting *collecting, const struct ofl_symbol *ty
             }
         }
     }
-    add_final(collecting, ofl_type_parent(type), span, depth + 1);
+    add_final(collecting, ofl_type_parent(type), span);
     const struct ofl_symbol *component = type->definition->as.type_def.scope->first;
     for (; component != NULL; component = component->next) {
         if (component->class == OFL_SYMBOL_VARIABLE && component->type.kind_of == OFL_TYPE_DERIVED &&
-            !OFL_HAS(component, POINTER) && component->type.derived != type) {
-            add_final(collecting, component->type.derived, span, depth + 1);
+            !OFL_HAS(component, POINTER)) {
+            add_final(collecting, component->type.derived, span);
         }
     }
 }
@@ -94,23 +94,22 @@ static void add_finalized(struct collecting *collecting, const struct ofl_scope 
         bool ends = symbol->storage == OFL_STORAGE_LOCAL && !OFL_HAS(symbol, SAVE);
         bool begins = symbol->storage == OFL_STORAGE_DUMMY && OFL_HAS(symbol, INTENT_OUT);
         if ((ends || begins) && symbol->class == OFL_SYMBOL_VARIABLE && !OFL_HAS(symbol, POINTER)) {
-            add_final(collecting, symbol->type.derived, symbol->declared, 0);
+            add_final(collecting, symbol->type.derived, symbol->declared);
         }
     }
 }
 
-static void add_bound_assignments(struct collecting *collecting, const struct ofl_symbol *type, struct ofl_span span,
-                                  unsigned depth)
+static void add_bound_assignments(struct collecting *collecting, const struct ofl_symbol *type, struct ofl_span span)
 {
     const struct ofl_generic_key key = {.kind = OFL_GENERIC_ASSIGNMENT};
     size_t count;
     struct ofl_symbol **components = ofl_type_components(collecting->modules, type, &count);
-    for (size_t i = 0; i < count && depth < 30; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct ofl_value_type of;
         struct ofl_specifics bound = {0};
         if (components[i]->class != OFL_SYMBOL_VARIABLE || OFL_HAS(components[i], POINTER) ||
             !ofl_symbol_type(collecting->modules, components[i], &of, NULL) || of.base != OFL_TYPE_DERIVED ||
-            of.derived == type) {
+            !ofl_type_first(of.derived, collecting->assignments)) {
             continue;
         }
         ofl_gather_bound(collecting->modules, of.derived, &key, &bound);
@@ -119,7 +118,7 @@ static void add_bound_assignments(struct collecting *collecting, const struct of
                 add(collecting, specific->procedure, span);
             }
         }
-        add_bound_assignments(collecting, of.derived, span, depth + 1);
+        add_bound_assignments(collecting, of.derived, span);
     }
 }
 
@@ -131,7 +130,8 @@ static void on_stmt(struct ofl_stmt *stmt, struct ofl_scope *scope, void *contex
     }
     if (stmt->kind == OFL_STMT_ASSIGN && ofl_action_of(collecting->modules, scope, stmt)->components) {
         const struct ofl_meaning *target = ofl_meaning_of(collecting->modules, scope, stmt->as.assign.target);
-        add_bound_assignments(collecting, target->type.derived, stmt->span, 0);
+        collecting->assignments = ofl_type_walk();
+        add_bound_assignments(collecting, target->type.derived, stmt->span);
     }
 }
 
@@ -144,7 +144,7 @@ static const struct ofl_reference *references_of(struct ofl_modules *modules, co
         return kept->references;
     }
     kept->walked = true;
-    struct collecting collecting = {.modules = modules};
+    struct collecting collecting = {.modules = modules, .finals = ofl_type_walk()};
     collecting.link = &collecting.first;
     const struct ofl_visitor visitor = {.call = on_call, .stmt = on_stmt, .context = &collecting};
     if (procedure->body != NULL && procedure->body->scope != NULL) {
@@ -179,7 +179,7 @@ static void reach(struct reaching *reaching, const struct ofl_reference *referen
 
 struct ofl_reached *ofl_reached_from(struct ofl_modules *modules, const struct ofl_unit *unit, struct ofl_stmt *stmt)
 {
-    struct collecting collecting = {.modules = modules};
+    struct collecting collecting = {.modules = modules, .finals = ofl_type_walk()};
     struct reaching reaching = {.modules = modules};
     const struct ofl_visitor visitor = {.call = on_call, .stmt = on_stmt, .context = &collecting};
     collecting.link = &collecting.first;

@@ -254,21 +254,22 @@ static bool is_sequence(const struct ofl_symbol *type)
     return OFL_HAS(type, BIND);
 }
 
-/* F2018 7.5.2.4. */
-static bool same_derived(const struct ofl_symbol *a, const struct ofl_symbol *b, unsigned depth)
+/* F2018 7.5.2.4.  Types may refer to each other: `budget` bounds the comparisons. */
+static bool same_derived(const struct ofl_symbol *a, const struct ofl_symbol *b, unsigned *budget)
 {
     if (a == b || (a != NULL && b != NULL && a->definition != NULL && a->definition == b->definition)) {
         return true;
     }
-    if (a == NULL || b == NULL || depth > 20 || a->name != b->name || !is_sequence(a) || !is_sequence(b)) {
+    if (a == NULL || b == NULL || *budget == 0 || a->name != b->name || !is_sequence(a) || !is_sequence(b)) {
         return false;
     }
+    --*budget;
     const struct ofl_scope *left = a->definition->as.type_def.scope, *right = b->definition->as.type_def.scope;
     const struct ofl_symbol *x = left->first, *y = right->first;
     for (; x != NULL && y != NULL; x = x->next, y = y->next) {
         bool same = x->name == y->name && x->rank == y->rank && x->type.kind_of == y->type.kind_of &&
                     x->type.kind == y->type.kind &&
-                    (x->type.derived == NULL || same_derived(x->type.derived, y->type.derived, depth + 1));
+                    (x->type.derived == NULL || same_derived(x->type.derived, y->type.derived, budget));
         if (!same) {
             return false;
         }
@@ -282,7 +283,8 @@ bool ofl_type_same(struct ofl_value_type a, struct ofl_value_type b)
         return false;
     }
     if (a.base == OFL_TYPE_DERIVED || a.base == OFL_TYPE_CLASS) {
-        return same_derived(a.derived, b.derived, 0);
+        unsigned budget = 1000;
+        return same_derived(a.derived, b.derived, &budget);
     }
     return a.kind == b.kind;
 }
@@ -304,12 +306,26 @@ struct ofl_symbol *ofl_type_parent(const struct ofl_symbol *type)
 bool ofl_type_extends(const struct ofl_symbol *type, const struct ofl_symbol *ancestor)
 {
     for (unsigned depth = 0; type != NULL && depth < OFL_MAX_NESTING; depth++) {
-        if (same_derived(type, ancestor, 0)) {
+        unsigned budget = 1000;
+        if (same_derived(type, ancestor, &budget)) {
             return true;
         }
         type = ofl_type_parent(type);
     }
     return false;
+}
+
+unsigned ofl_type_walk(void)
+{
+    static unsigned walks; /* the compiler has one thread */
+    return ++walks;
+}
+
+bool ofl_type_first(struct ofl_symbol *type, unsigned walk)
+{
+    bool first = type->visited != walk;
+    type->visited = walk;
+    return first;
 }
 
 static bool is_component(const struct ofl_symbol *symbol)

@@ -19,8 +19,8 @@ struct ofl_constant *ofl_constant_new(struct ofl_modules *modules, enum ofl_type
     return value;
 }
 
-struct ofl_constant *ofl_constant_array(struct ofl_modules *modules, struct ofl_value_type type, unsigned rank,
-                                        const int64_t *extents, size_t count)
+struct ofl_constant *ofl_value_array_new(struct ofl_modules *modules, struct ofl_value_type type, unsigned rank,
+                                         const int64_t *extents, size_t count)
 {
     if (count > OFL_MAX_FOLDED || modules->elements + count > OFL_MAX_ELEMENTS || rank > OFL_MAX_RANK) {
         return NULL;
@@ -266,7 +266,7 @@ const struct ofl_constant *ofl_value_map(struct ofl_modules *modules, const stru
     if (shape == NULL) {
         return f(modules, args, count, context);
     }
-    struct ofl_constant *result = ofl_constant_array(modules, type, shape->rank, shape->extent, shape->count);
+    struct ofl_constant *result = ofl_value_array_new(modules, type, shape->rank, shape->extent, shape->count);
     for (size_t k = 0; result != NULL && k < shape->count; k++) {
         for (unsigned i = 0; i < count; i++) {
             scalars[i] = args[i] != NULL && args[i]->rank > 0 ? args[i]->elements[k] : args[i];
@@ -348,7 +348,7 @@ const struct ofl_constant *ofl_value_shaped(struct ofl_modules *modules, struct 
     if (value->rank > 0) {
         return value->rank == symbol->rank && (int64_t)value->count == count ? value : NULL;
     }
-    struct ofl_constant *array = ofl_constant_array(modules, type, symbol->rank, extents, (size_t)count);
+    struct ofl_constant *array = ofl_value_array_new(modules, type, symbol->rank, extents, (size_t)count);
     for (size_t i = 0; array != NULL && i < array->count; i++) {
         array->elements[i] = value;
     }
@@ -467,7 +467,7 @@ const struct ofl_constant *ofl_value_array(struct ofl_modules *modules, struct o
         return NULL;
     }
     const int64_t extent = (int64_t)building.count;
-    struct ofl_constant *array = ofl_constant_array(modules, type, 1, &extent, building.count);
+    struct ofl_constant *array = ofl_value_array_new(modules, type, 1, &extent, building.count);
     if (array == NULL) {
         return NULL;
     }

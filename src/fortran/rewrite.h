@@ -67,6 +67,7 @@ struct ofl_rewriter {
     size_t edit_count, edit_capacity;
     struct ofl_boundaries boundaries;
     unsigned loops;            /* parallel loops seen */
+    bool realloc_lhs;          /* --realloc-lhs-arrays */
     struct ofl_lines appended; /* program units behind the last one */
 };
 

@@ -89,6 +89,7 @@ struct ofl_symbol {
     struct ofl_stmt *generic;        /* the first interface block of this name; a TYPE may have one too */
     bool equivalenced;
     const struct ofl_name *cray_pointer; /* Cray pointee: a symbol that has no storage of its own */
+    unsigned visited;                    /* private to walks over types: the walk that was here last */
     struct ofl_symbol *next_type;        /* of all derived types: modules->types */
     struct ofl_symbol *next;             /* in the scope, in order of declaration */
     struct ofl_symbol *chain;            /* private: hash chain */

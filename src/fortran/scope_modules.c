@@ -254,7 +254,7 @@ static void add_kinds(struct ofl_modules *modules, struct ofl_scope *scope)
             count++;
         }
         struct ofl_constant *value =
-            ofl_constant_array(modules, ofl_type_of_kind(OFL_TYPE_INTEGER, 4), 1, &count, (size_t)count);
+            ofl_value_array_new(modules, ofl_type_of_kind(OFL_TYPE_INTEGER, 4), 1, &count, (size_t)count);
         if (value == NULL) {
             return;
         }

@@ -250,6 +250,7 @@ static struct ofl_kernel *lower(struct translation *translation, const struct pa
         return NULL;
     }
     drop_directives(translation, loop);
+    translation->rewriter.realloc_lhs = command->realloc_lhs;
     return ofl_lower_loop(&translation->rewriter, loop->stmt, loop->unit);
 }
 

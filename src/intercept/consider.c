@@ -114,6 +114,9 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
     if (output_overlaps(&visit->call)) {
         return OFL_OVERLAP;
     }
+    if (strcmp(settings->device, "none") == 0) {
+        return ofl_trace_active() ? OFL_MEASURING : OFL_DISABLED;
+    }
     if (!settings->force) {
         struct ofl_situation situation;
         ofl_work_from_call(&visit->call, &visit->work);

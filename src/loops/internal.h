@@ -27,8 +27,14 @@ struct ofl_loop_object {
     int rank;
     size_t element_bytes;
     bool read, written, bounds, absent;
+    bool holds; /* addresses of parts */
     bool whole; /* the loop writes the section that `subscript` tells, all of it, and nothing else of the object */
     struct ofl_loop_subscript subscript[CFI_MAX_RANK];
+};
+
+/* Where the program's memory holds an address, and what that is. */
+struct ofl_loop_pointer {
+    uintptr_t place, target;
 };
 
 struct ofl_loop_scalar {
@@ -50,6 +56,10 @@ struct ofl_loop {
     int64_t trips; /* of all indices together */
     struct ofl_loop_object *objects;
     size_t object_count, object_capacity;
+    struct ofl_loop_object *parts; /* memory of components: no parameters of the kernel */
+    size_t part_count, part_capacity;
+    struct ofl_loop_pointer *pointers;
+    size_t pointer_count, pointer_capacity;
     struct ofl_loop_scalar *scalars;
     size_t scalar_count, scalar_capacity;
     struct ofl_loop_reduction *reductions;
@@ -63,6 +73,9 @@ struct ofl_loop {
 /* loops.c: the program cannot go on, its results would be wrong. */
 _Noreturn void ofl_loop_stop(const struct ofl_loop *loop, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The next free element of a list that grows. */
+void *ofl_loop_grow(const struct ofl_loop *loop, void *list, size_t count, size_t *capacity, size_t size);
 
 /* The memory, or a stop. */
 void *ofl_loop_need(const struct ofl_loop *loop, void *memory);
@@ -88,6 +101,10 @@ size_t ofl_loop_regions(const struct ofl_loop *loop, struct ofl_kernel_region *r
  * NULL if there is no memory. */
 struct ofl_kernel_section *ofl_loop_sections(const struct ofl_loop *loop, const struct ofl_kernel_region *regions,
                                              size_t region_count, size_t *count);
+
+/* The pointers of the loop, sorted by region.  Freed by the caller; NULL if there is no memory. */
+struct ofl_kernel_pointer *ofl_loop_pointers(const struct ofl_loop *loop, const struct ofl_kernel_region *regions,
+                                             size_t region_count);
 
 /* The object's `origin`, when the regions are on the device. */
 void ofl_loop_place(struct ofl_loop_object *object, const struct ofl_kernel_region *regions, size_t count);

@@ -381,7 +381,7 @@ void ofl_loop_launch(struct ofl_loop *loop, int64_t *stop, char *text)
     run->loop = loop;
     run->workspace_bytes = OFL_WORKSPACE_BYTES;
     start_device(loop);
-    run->regions = ofl_loop_need(loop, malloc((loop->object_count + 1) * sizeof *run->regions));
+    run->regions = ofl_loop_need(loop, malloc((loop->object_count + loop->part_count + 1) * sizeof *run->regions));
     run->region_count = ofl_loop_regions(loop, run->regions);
     run->work = (struct ofl_kernel_work){
         .identity = loop->identity,
@@ -397,6 +397,8 @@ void ofl_loop_launch(struct ofl_loop *loop, int64_t *stop, char *text)
     };
     run->work.sections =
         ofl_loop_need(loop, ofl_loop_sections(loop, run->regions, run->region_count, &run->work.section_count));
+    run->work.pointers = ofl_loop_need(loop, ofl_loop_pointers(loop, run->regions, run->region_count));
+    run->work.pointer_count = loop->pointer_count;
     plan(run);
     run_once(run);
     while (needs_more_workspace(run)) {
@@ -409,6 +411,7 @@ void ofl_loop_launch(struct ofl_loop *loop, int64_t *stop, char *text)
     ofl_summary_count(loop->kernel, ofl_device_name());
     forget_plan(run);
     free((void *)run->work.sections);
+    free((void *)run->work.pointers);
     free(run->regions);
     free(run->image);
     free(run);

@@ -52,8 +52,7 @@ static struct ofl_loop *loop_of(const int64_t *handle)
     return (struct ofl_loop *)(intptr_t)*handle;
 }
 
-/* The next free element of a list that grows. */
-static void *grow(const struct ofl_loop *loop, void *list, size_t count, size_t *capacity, size_t size)
+void *ofl_loop_grow(const struct ofl_loop *loop, void *list, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity) {
         return list;
@@ -79,7 +78,8 @@ void ofl_loops_index(int64_t *handle, const int64_t *first, const int64_t *last,
 
 static struct ofl_loop_object *add_object(struct ofl_loop *loop)
 {
-    loop->objects = grow(loop, loop->objects, loop->object_count, &loop->object_capacity, sizeof *loop->objects);
+    loop->objects =
+        ofl_loop_grow(loop, loop->objects, loop->object_count, &loop->object_capacity, sizeof *loop->objects);
     struct ofl_loop_object *object = &loop->objects[loop->object_count++];
     memset(object, 0, sizeof *object);
     return object;
@@ -162,15 +162,16 @@ void ofl_loops_missing(const char *where, const char *name)
 void ofl_loops_scalar(int64_t *handle, const void *value, const int64_t *bytes)
 {
     struct ofl_loop *loop = loop_of(handle);
-    loop->scalars = grow(loop, loop->scalars, loop->scalar_count, &loop->scalar_capacity, sizeof *loop->scalars);
+    loop->scalars =
+        ofl_loop_grow(loop, loop->scalars, loop->scalar_count, &loop->scalar_capacity, sizeof *loop->scalars);
     memcpy(loop->scalars[loop->scalar_count++].words, value, (size_t)*bytes);
 }
 
 void ofl_loops_reduction(int64_t *handle, const int64_t *object, const int64_t *element_bytes, const int64_t *elements)
 {
     struct ofl_loop *loop = loop_of(handle);
-    loop->reductions =
-        grow(loop, loop->reductions, loop->reduction_count, &loop->reduction_capacity, sizeof *loop->reductions);
+    loop->reductions = ofl_loop_grow(loop, loop->reductions, loop->reduction_count, &loop->reduction_capacity,
+                                     sizeof *loop->reductions);
     loop->reductions[loop->reduction_count++] = (struct ofl_loop_reduction){
         .object = (size_t)*object, .element_bytes = (size_t)*element_bytes, .elements = *elements};
 }
@@ -190,6 +191,8 @@ void ofl_loops_run(int64_t *handle, const int64_t *needs, const char *image, con
         ofl_loop_launch(loop, stop, text);
     }
     free(loop->objects);
+    free(loop->parts);
+    free(loop->pointers);
     free(loop->scalars);
     free(loop->reductions);
     free(loop->where);

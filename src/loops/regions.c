@@ -167,7 +167,8 @@ static struct ofl_kernel_region region_for(const struct ofl_loop *loop, const st
     struct section section;
     size_t bytes = object->end - object->begin;
     unsigned unit = (unsigned)(object->element_bytes == 16 ? 8 : object->element_bytes);
-    bool compared = object->written && !find_section(loop, object, &section);
+    /* What holds addresses goes by way of a copy, in which they are the device's. */
+    bool compared = object->holds || (object->written && !find_section(loop, object, &section));
     if ((unit != 4 && unit != 8) || bytes % unit != 0) {
         unit = 1;
     }
@@ -185,6 +186,9 @@ size_t ofl_loop_regions(const struct ofl_loop *loop, struct ofl_kernel_region *r
         if (loop->objects[i].begin != loop->objects[i].end) {
             regions[used++] = region_for(loop, &loop->objects[i]);
         }
+    }
+    for (size_t i = 0; i < loop->part_count; i++) {
+        regions[used++] = region_for(loop, &loop->parts[i]);
     }
     if (used == 0) {
         return 0;
@@ -207,6 +211,31 @@ size_t ofl_loop_regions(const struct ofl_loop *loop, struct ofl_kernel_region *r
         }
     }
     return merged + 1;
+}
+
+static int compare_pointers(const void *left, const void *right)
+{
+    const struct ofl_kernel_pointer *a = left, *b = right;
+    return (a->region > b->region) - (a->region < b->region);
+}
+
+struct ofl_kernel_pointer *ofl_loop_pointers(const struct ofl_loop *loop, const struct ofl_kernel_region *regions,
+                                             size_t region_count)
+{
+    struct ofl_kernel_pointer *list = malloc((loop->pointer_count + 1) * sizeof *list);
+    for (size_t i = 0; i < loop->pointer_count && list != NULL; i++) {
+        const struct ofl_loop_pointer *pointer = &loop->pointers[i];
+        size_t region = region_of(pointer->place, regions, region_count);
+        size_t target = region_of(pointer->target, regions, region_count);
+        list[i] = (struct ofl_kernel_pointer){.region = region,
+                                              .offset = pointer->place - (uintptr_t)regions[region].address,
+                                              .target = target,
+                                              .target_offset = pointer->target - (uintptr_t)regions[target].address};
+    }
+    if (list != NULL) {
+        qsort(list, loop->pointer_count, sizeof *list, compare_pointers);
+    }
+    return list;
 }
 
 void ofl_loop_place(struct ofl_loop_object *object, const struct ofl_kernel_region *regions, size_t count)

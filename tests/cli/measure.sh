@@ -116,6 +116,8 @@ folder=$(sed -n 's/^gpu-offload: the trace goes to \(gpu-offload-trace-[0-9]*\);
 same "measure names the folder of its trace" 1 "$(find "${folder:-nowhere}" -name '*.trace' 2>/dev/null | wc -l)"
 same "and says nothing else" 1 "$(wc -l <err)"
 "$offload" report "$folder" >reported
+same "and why" 'everything runs on the CPU in this mode' \
+    "$(sed -n 's/^ *[0-9]* calls *[0-9.]* s  //p' reported | grep -v 'too small' | sort -u)"
 same "everything ran on the CPU" 0 "$(awk '$1 == "device" { print $2 }' reported)"
 "$offload" measure --trace there --summary-file "$work/summary" "$clients/cli_repeat" 2 200 >out 2>err
 same "measure gives the program's status" 42 $?

@@ -283,6 +283,8 @@ static void test_references(void **state)
           "unknown: argument 'a' of function 'opt' of module 'm' is of type real(4), and this is real(8)");
     check("", "", "undeclared(1)", "unknown: 'undeclared' is not declared");
     check("", "real(8), external :: f", "f(1)", "function real(8) by f");
+    check("", "real(8), external :: malloc2", "malloc2(4)", "function real(8) by malloc2");
+    check("", "", "malloc(4)", "unknown: the intrinsic procedure 'malloc'");
 }
 
 static void test_intrinsics(void **state)

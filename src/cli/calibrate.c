@@ -41,7 +41,7 @@ static bool is_quick(const struct options *options)
 
 static void print_help(void)
 {
-    puts("usage: gpu-offload calibrate [--quick] [--device cuda|host] [--output FILE]\n\n"
+    puts("usage: gpu-offload calibrate [--quick] [--seconds N] [--device cuda|host] [--output FILE]\n\n"
          "Measures how fast this machine's CPU library and GPU compute and how fast data\n"
          "moves between them, and writes that as the machine's profile, which decisions are\n"
          "made from.  Run it while the machine does nothing else.\n\n"

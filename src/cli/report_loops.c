@@ -54,11 +54,11 @@ void ofl_report_kernel(uint64_t number, const char *name)
     }
     if (number >= number_count) {
         size_t count = 2 * (size_t)number + 64;
-        struct kernel **grown = realloc(numbers, count * sizeof *numbers);
+        struct kernel **grown = realloc(numbers, count * sizeof(struct kernel *));
         if (grown == NULL) {
             return;
         }
-        memset(grown + number_count, 0, (count - number_count) * sizeof *grown);
+        memset(grown + number_count, 0, (count - number_count) * sizeof(struct kernel *));
         numbers = grown;
         number_count = count;
     }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const size_t enough = (size_t)256 << 10;
-static const size_t large = (size_t)2 << 20;
+static const size_t large = (size_t)8 << 20;
 
 static void (*thread_mark)(void); /* written before the first start */
 

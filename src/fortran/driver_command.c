@@ -358,7 +358,7 @@ static void note_option(struct ofl_fc_command *command, const struct ofl_fc_item
         command->default_integer = 8;
         break;
     case OFL_FC_DEFAULT_REAL:
-        command->default_real = (int)strtol(item->argument, NULL, 10);
+        command->default_real = item->argument == NULL ? 0 : (int)strtol(item->argument, NULL, 10);
         break;
     case OFL_FC_DEFAULT_DOUBLE:
         command->double_8 = true;

@@ -1,5 +1,8 @@
 /* Compiling the kernels' source for the device.
  *
+ * GCC 12 forgets the rounding of (double) (float) x where it vectorizes several of them in a row: found by random
+ * loops. So kernels for the CPU are compiled without that pass.
+ *
  * cuda: NVRTC, loaded when it is first needed, makes PTX that the driver of any GPU from ARCHITECTURE on compiles
  * further.  cuda_cpu: the C compiler makes a shared object.  In both, a*b+c is not contracted unless --fast says so.
  *
@@ -74,6 +77,7 @@ static const void *compile_for_cpu(struct ofl_rewriter *rewriter, const struct o
                                  "-fPIC",
                                  "-fwrapv",
                                  "-fno-strict-aliasing",
+                                 "-fno-tree-slp-vectorize",
                                  "-fno-math-errno",
                                  fast ? "-ffp-contract=fast" : "-ffp-contract=off",
                                  "-Wl,-s",

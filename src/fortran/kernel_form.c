@@ -1,7 +1,7 @@
 /* Making the kernel form; see kernel_form.h.
  *
- * Nothing is checked here: the validator does that.  What is folded is integer arithmetic on constants, so that what
- * the printer shows can be read. */
+ * Nothing is checked here: the validator does that.  What is folded is integer arithmetic on constants, and their
+ * conversion,, so that what the printer shows can be read. */
 #include "fortran/kernel_form.h"
 
 #include <stdarg.h>
@@ -125,6 +125,9 @@ struct ofl_k_expr *ofl_k_convert(struct ofl_arena *arena, enum ofl_k_type type, 
     }
     if ((type == OFL_K_I8 || type == OFL_K_I4) && ofl_k_is_constant(value, &constant)) {
         return ofl_k_integer(arena, type, type == OFL_K_I4 ? (int32_t)constant : constant);
+    }
+    if (ofl_k_is_real(type) && ofl_k_is_constant(value, &constant) && constant >= -(1 << 24) && constant <= 1 << 24) {
+        return ofl_k_real(arena, type, (double)constant); /* exact in both kinds */
     }
     struct ofl_k_expr *expr = make(arena, OFL_K_CONVERT, type);
     expr->operand[0] = value;

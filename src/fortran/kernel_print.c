@@ -80,7 +80,7 @@ static void print_real(struct printer *printer, enum ofl_k_type type, double val
         snprintf(shorter, sizeof shorter, "%.*g", digits, value);
         sscanf(shorter, "%lf", &back);
         if (type == OFL_K_R8 ? back == value : (float)back == (float)value) {
-            strcpy(decimal, shorter);
+            memcpy(decimal, shorter, strlen(shorter) + 1);
             break;
         }
     }
@@ -121,7 +121,10 @@ static void print_operation(struct printer *printer, const struct ofl_k_expr *ex
         static const char *const names[] = {
             [OFL_K_NEG] = "neg", [OFL_K_ADD] = "add", [OFL_K_SUB] = "sub", [OFL_K_MUL] = "mul",
             [OFL_K_DIV] = "div", [OFL_K_EQ] = "eq",   [OFL_K_NE] = "ne"};
-        ofl_text_print(printer->out, "ofl_%s_%s(", names[expr->op], ofl_k_suffix(expr->operand[0]->type));
+        /* What the validator refuses is printed in its message. */
+        bool known = (size_t)expr->op < sizeof names / sizeof *names && names[expr->op] != NULL;
+        ofl_text_print(printer->out, "ofl_%s_%s(", known ? names[expr->op] : "unknown",
+                       ofl_k_suffix(expr->operand[0]->type));
         print_expr(printer, expr->operand[0]);
         if (expr->operand[1] != NULL) {
             add(printer, ", ");
@@ -168,11 +171,7 @@ static void print_expr(struct printer *printer, const struct ofl_k_expr *expr)
         print_expr(printer, expr->operand[0]);
         break;
     case OFL_K_CONVERT:
-        if (expr->operand[0]->type == OFL_K_BOOL) {
-            ofl_text_print(printer->out, "((%s) ", ofl_k_type_text(expr->type));
-            print_expr(printer, expr->operand[0]);
-            add(printer, ")");
-        } else if (expr->type == OFL_K_BOOL) {
+        if (expr->type == OFL_K_BOOL && expr->operand[0]->type != OFL_K_BOOL) {
             add(printer, "(");
             print_expr(printer, expr->operand[0]);
             add(printer, " != 0)");

@@ -6,6 +6,7 @@
  * runs the body as a block that `cycle` leaves, and writes back what is to go back. */
 #include "fortran/lower.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static void set_indices(struct ofl_lower *l, const struct control *control, stru
         }
         struct ofl_k_expr *value = ofl_op(l, OFL_K_ADD, ofl_get(l, control->first[d]),
                                           ofl_op(l, OFL_K_MUL, number, ofl_get(l, control->step[d])));
+        assert(control->index[d] != NULL); /* made with the kernel's indices */
         ofl_set(l, control->index[d], ofl_to(l, control->index[d]->type, value));
     }
 }
@@ -153,99 +155,6 @@ static struct ofl_k_expr *thread_count(struct ofl_lower *l)
     return ofl_k_support(l->arena, OFL_K_I8, "ofl_grid_threads", NULL);
 }
 
-/* ---- Private variables ---- */
-
-struct writeback {
-    struct ofl_view from, to;
-    struct ofl_k_var *touched;
-    const struct ofl_symbol *symbol;
-    struct writeback *next;
-};
-
-/* A copy of the program's variable for this iteration. */
-static struct writeback *bind_private(struct ofl_lower *l, const struct ofl_usage *usage, struct ofl_binding *outside)
-{
-    struct ofl_span span = l->loop->span;
-    struct ofl_view from = ofl_view_of_binding(l, outside, span), copy = from;
-    struct ofl_k_expr *extent[OFL_MAX_RANK];
-    bool init = usage->listed ? usage->locality == OFL_LOCALITY_LOCAL_INIT : usage->exposed;
-    bool back = !usage->listed && !usage->certain;
-    if (from.rank == 0 && ofl_is_number(from.type)) {
-        copy.address =
-            ofl_k_address_of(l->arena, ofl_new_var(l, usage->symbol->name->text, ofl_k_of(l, from.type, span)));
-    } else {
-        for (unsigned d = 0; d < from.rank; d++) {
-            extent[d] = from.dim[d].extent;
-            if (extent[d] == NULL) {
-                ofl_lower_refuse(l, span, "'%s', an assumed-size array that is private,", usage->symbol->name->text);
-            }
-        }
-        copy = ofl_temporary_view(l, from.type, from.length, from.rank, extent, span);
-        for (unsigned d = 0; d < from.rank; d++) {
-            copy.dim[d].lower = from.dim[d].lower;
-        }
-    }
-    struct ofl_binding *binding = ofl_bind(l, usage->symbol);
-    binding->view = copy;
-    binding->view.root = binding;
-    binding->private = true;
-    if (init) {
-        ofl_assign_array(l, &binding->view, ofl_array_of_view(l, &from), span);
-    } else if (from.type.base == OFL_TYPE_DERIVED && usage->listed) {
-        ofl_initialize(l, &binding->view, span);
-    }
-    if (!back) {
-        return NULL;
-    }
-    struct writeback *entry = OFL_NEW(l->arena, struct writeback);
-    binding->touched = ofl_new_var(l, ofl_arena_format(l->arena, "%s_set", usage->symbol->name->text), OFL_K_BOOL);
-    ofl_set(l, binding->touched, ofl_k_integer(l->arena, OFL_K_BOOL, 0));
-    outside->object->public.written = true;
-    *entry =
-        (struct writeback){.from = binding->view, .to = from, .touched = binding->touched, .symbol = usage->symbol};
-    return entry;
-}
-
-static struct writeback *bind_privates(struct ofl_lower *l)
-{
-    struct writeback *list = NULL;
-    for (const struct ofl_usage *usage = l->usage; usage != NULL; usage = usage->next) {
-        if (usage->inner || !ofl_is_private(usage) || (usage->listed && usage->locality == OFL_LOCALITY_REDUCE)) {
-            continue;
-        }
-        if (usage->called) {
-            ofl_lower_refuse(l, l->loop->span,
-                             "'%s', which each iteration has for itself and a called procedure reads,",
-                             usage->symbol->name->text);
-        }
-        bool outside_needed = !usage->listed ? usage->exposed || !usage->certain || usage->rank > 0
-                                             : usage->locality == OFL_LOCALITY_LOCAL_INIT || usage->rank > 0;
-        struct ofl_value_type type;
-        bool number =
-            ofl_symbol_type(l->modules, (struct ofl_symbol *)usage->symbol, &type, NULL) && ofl_is_number(type);
-        if (!outside_needed && number) {
-            ofl_declare_local(l, usage->symbol, l->loop->span);
-            continue;
-        }
-        struct ofl_binding *outside = ofl_binding_of(l, usage->symbol, l->loop->span);
-        struct writeback *entry = bind_private(l, usage, outside);
-        if (entry != NULL) {
-            entry->next = list;
-            list = entry;
-        }
-    }
-    return list;
-}
-
-static void write_back(struct ofl_lower *l, const struct writeback *list)
-{
-    for (; list != NULL; list = list->next) {
-        struct ofl_k_block *outer = ofl_begin_if(l, ofl_get(l, list->touched));
-        ofl_assign_array(l, &list->to, ofl_array_of_view(l, &list->from), l->loop->span);
-        ofl_end(l, outer);
-    }
-}
-
 /* ---- One iteration ---- */
 
 static void lower_iteration(struct ofl_lower *l, struct control *control, struct ofl_k_stmt *loop)
@@ -269,7 +178,7 @@ static void lower_iteration(struct ofl_lower *l, struct control *control, struct
         ofl_add_stmt(l, OFL_K_NEXT)->loop = loop;
         ofl_end(l, outer);
     }
-    struct writeback *back = bind_privates(l);
+    struct ofl_writeback *back = ofl_bind_privates(l);
     struct ofl_k_stmt *pass = ofl_add_stmt(l, OFL_K_BLOCK);
     struct ofl_around around = {.stmt = l->loop, .next_pass = pass};
     struct ofl_k_block *outer = l->block;
@@ -284,7 +193,7 @@ static void lower_iteration(struct ofl_lower *l, struct control *control, struct
     }
     l->around = NULL;
     l->block = outer;
-    write_back(l, back);
+    ofl_write_back(l, back);
 }
 
 /* Puts a call that prepares the thread's record at the beginning of a block. */
@@ -519,7 +428,7 @@ static bool finish(struct ofl_lower *l, const struct control *control, struct of
     for (struct ofl_k_function *function = l->functions; function != NULL; function = function->next) {
         all++;
     }
-    struct ofl_k_function **functions = ofl_arena_alloc(l->arena, (all + 4) * sizeof *functions);
+    struct ofl_k_function **functions = ofl_arena_alloc(l->arena, (all + 4) * sizeof(struct ofl_k_function *));
     all = 0;
     for (struct ofl_k_function *function = l->functions; function != NULL; function = function->next) {
         functions[all++] = function;

@@ -2,7 +2,7 @@
  *
  * Entry point: ofl_lower_loop (lowered.h), in lower.c.  The steps for a loop:
  *
- *     lower_private.c    which variables are private to an iteration
+ *     lower_private.c    which variables are private to an iteration; lower_copies.c makes the copies
  *     lower.c            header, mask, iterations, reductions
  *     lower_stmt.c, lower_control.c, lower_assign.c
  *     lower_expr.c, lower_character.c, lower_intrinsic.c
@@ -181,8 +181,8 @@ struct ofl_lower {
 /* ---- Refusing (lower.c) ---- */
 
 /* "not yet implemented: ... in a loop on the device".  Does not return. */
-_Noreturn void ofl_lower_refuse(struct ofl_lower *l, struct ofl_span span, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void ofl_lower_refuse(struct ofl_lower *l, struct ofl_span span, const char *format, ...)
+    __attribute__((noreturn, format(printf, 3, 4)));
 
 /* The meaning of an expression; one that is unknown is reported, and the loop given up. */
 const struct ofl_meaning *ofl_lower_meaning(struct ofl_lower *l, const struct ofl_expr *expr);
@@ -295,6 +295,10 @@ struct ofl_object *ofl_object_of(struct ofl_lower *l, const struct ofl_symbol *s
 
 void ofl_find_usage(struct ofl_lower *l);
 bool ofl_is_private(const struct ofl_usage *usage);
+
+/* The iteration's own copies (lower_copies.c), and what of them goes back to the program's variables. */
+struct ofl_writeback *ofl_bind_privates(struct ofl_lower *l);
+void ofl_write_back(struct ofl_lower *l, const struct ofl_writeback *list);
 
 /* ---- Reductions over the iterations (lower_combine.c) ---- */
 

@@ -428,7 +428,8 @@ struct ofl_value ofl_apply_procedure(struct ofl_lower *l, const struct ofl_call 
 
 static void call_elementally(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span)
 {
-    struct ofl_array **args = ofl_arena_alloc(l->arena, (call->arg_count + 1) * sizeof *args), *shape = NULL;
+    struct ofl_array **args = ofl_arena_alloc(l->arena, (call->arg_count + 1) * sizeof(struct ofl_array *)),
+                     *shape = NULL;
     for (unsigned i = 0; i < call->arg_count; i++) {
         if (call->args[i] == NULL) {
             continue;
@@ -443,6 +444,9 @@ static void call_elementally(struct ofl_lower *l, const struct ofl_call *call, s
             args[i] = ofl_lower_array(l, call->args[i]);
         }
         shape = args[i]->rank > 0 && shape == NULL ? args[i] : shape;
+    }
+    if (shape == NULL) {
+        ofl_lower_refuse(l, span, "an elemental call without an array");
     }
     struct ofl_element_loops loops = ofl_begin_elements(l, shape->rank, shape->extent);
     struct calling calling = pass_elements(l, call, args, loops.subscript, span);

@@ -300,7 +300,7 @@ struct ofl_k_function *ofl_combine_kernel(struct ofl_lower *l)
         struct ofl_view whole =
             ofl_view_of_binding(l, ofl_binding_of(l, reduction->usage->symbol, l->loop->span), l->loop->span);
         struct ofl_k_expr *extent[OFL_MAX_RANK], *bytes = ofl_i8(l, ofl_k_bytes(reduction->memory));
-        struct ofl_k_expr *offset = ofl_i8(l, 0), *size = bytes;
+        struct ofl_k_expr *offset = ofl_i8(l, 0), *size;
         for (unsigned d = 0; d < whole.rank; d++) {
             extent[d] = whole.dim[d].extent;
         }

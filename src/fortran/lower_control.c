@@ -6,6 +6,8 @@
  * elements before they write any. */
 #include "fortran/lower.h"
 
+#include <assert.h>
+
 /* ---- do ---- */
 
 static struct ofl_k_var *counter(struct ofl_lower *l, const char *name, enum ofl_k_type type)
@@ -292,6 +294,7 @@ static void where_assignment(struct ofl_lower *l, struct ofl_stmt *stmt, const s
     if (action->why != NULL || action->call != NULL || action->components) {
         ofl_lower_refuse(l, stmt->span, "this assignment in a where");
     }
+    assert(mask != NULL); /* of the where construct or statement */
     struct ofl_view target = ofl_lower_view(l, stmt->as.assign.target);
     struct ofl_array *value = ofl_lower_array(l, stmt->as.assign.value);
     struct ofl_k_expr *extent[OFL_MAX_RANK];

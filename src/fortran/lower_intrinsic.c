@@ -317,12 +317,11 @@ struct ofl_value ofl_apply_intrinsic(struct ofl_lower *l, const struct ofl_expr 
                                      const struct ofl_meaning *meaning, struct ofl_value *args, unsigned count)
 {
     enum ofl_intrinsic_id id = meaning->call->procedure->intrinsic->id;
-    struct ofl_value value = {.type = meaning->type};
     bool done;
     if (count == 0 || args[0].x == NULL) {
         ofl_lower_refuse(l, expr->span, "these arguments of '%s'", meaning->call->procedure->name->text);
     }
-    value = ofl_text_intrinsic(l, expr, meaning, args, count, &done);
+    struct ofl_value value = ofl_text_intrinsic(l, expr, meaning, args, count, &done);
     if (done) {
         return value;
     }

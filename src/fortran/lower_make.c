@@ -280,5 +280,6 @@ void ofl_release_workspace(struct ofl_lower *l, const struct ofl_mark *mark)
     struct ofl_k_stmt **place = mark->before == NULL ? &mark->block->first : &mark->before->next;
     take->next = *place;
     *place = take;
+    mark->block->last = take->next == NULL ? take : mark->block->last;
     ofl_do(l, ofl_k_support(l->arena, OFL_K_VOID, "ofl_thread_release", ofl_get(l, var), NULL));
 }

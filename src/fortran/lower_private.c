@@ -8,7 +8,8 @@
  * may be wrong on the side that costs time only.
  *
  * An array is such a copy if it is read and no subscript of what the iteration writes depends on the loop's indices, so
- * that all iterations write the same elements; else it is shared. */
+ * that iterations may write the same elements; else it is shared.  Here too a copy is always right, as only what an
+ * iteration changed goes back. */
 #include "fortran/lower.h"
 
 #include <string.h>
@@ -18,10 +19,9 @@ struct flow {
     struct ofl_scope *scope;
     struct ofl_usage **all; /* by number */
     unsigned count, capacity;
-    bool *defined;    /* by number, at this place of the walk */
-    bool *certain;    /* at all ends of the iteration so far */
-    bool changed;     /* a variable was found to vary */
-    bool conditional; /* inside what not every iteration does alike */
+    bool *defined; /* by number, at this place of the walk */
+    bool *certain; /* at all ends of the iteration so far */
+    bool changed;  /* a variable was found to vary */
 };
 
 bool ofl_is_private(const struct ofl_usage *usage)
@@ -80,7 +80,8 @@ static struct ofl_usage *usage_of(struct flow *flow, struct ofl_symbol *symbol)
     usage->number = flow->count;
     usage->inner = is_inner(flow, symbol);
     usage->rank = ofl_symbol_rank(flow->l->modules, symbol);
-    usage->varies = symbol->class == OFL_SYMBOL_INDEX && symbol->scope == flow->l->loop->as.loop.scope;
+    usage->varies = (symbol->class == OFL_SYMBOL_INDEX && symbol->scope == flow->l->loop->as.loop.scope) ||
+                    (symbol->class == OFL_SYMBOL_ASSOCIATE && usage->inner);
     usage->next = flow->l->usage;
     flow->l->usage = usage;
     if (flow->count == flow->capacity) {
@@ -220,7 +221,7 @@ static void write_designator(struct flow *flow, const struct ofl_expr *target, c
     } else {
         flow->defined[usage->number] = true;
     }
-    set_varies(flow, usage, flow->conditional || part || value == NULL || !is_invariant(flow, value));
+    set_varies(flow, usage, value == NULL || !is_invariant(flow, value));
 }
 
 static void pass_arguments(struct flow *flow, const struct ofl_call *call)
@@ -260,7 +261,9 @@ static bool *save(struct flow *flow)
 /* Variables met first after `state` was saved are not defined in it. */
 static void restore(struct flow *flow, const bool *state, unsigned count)
 {
-    memset(flow->defined, 0, flow->count);
+    if (flow->count > 0) {
+        memset(flow->defined, 0, flow->count);
+    }
     if (count > 0) {
         memcpy(flow->defined, state, count);
     }
@@ -276,8 +279,7 @@ static void meet(bool *into, const bool *other, unsigned count)
 static void walk_arms(struct flow *flow, const struct ofl_stmt *stmt)
 {
     unsigned count = flow->count;
-    bool *entry = save(flow), *joined = NULL, complete = false, conditional = flow->conditional;
-    flow->conditional = true;
+    bool *entry = save(flow), *joined = NULL, complete = false;
     for (const struct ofl_arm *arm = stmt->as.arms.arms; arm != NULL; arm = arm->next) {
         restore(flow, entry, count);
         read_expr(flow, arm->condition);
@@ -294,13 +296,10 @@ static void walk_arms(struct flow *flow, const struct ofl_stmt *stmt)
         joined = entry;
     }
     restore(flow, joined, count);
-    flow->conditional = conditional;
 }
 
 static void walk_where(struct flow *flow, const struct ofl_stmt *stmt)
 {
-    bool conditional = flow->conditional;
-    flow->conditional = true;
     if (stmt->kind == OFL_STMT_WHERE_STMT) {
         read_expr(flow, stmt->as.guarded.condition);
         read_expr(flow, stmt->as.guarded.body->as.assign.value);
@@ -318,18 +317,17 @@ static void walk_where(struct flow *flow, const struct ofl_stmt *stmt)
             }
         }
     }
-    flow->conditional = conditional;
 }
 
 static void walk_loop(struct flow *flow, const struct ofl_stmt *stmt)
 {
     const struct ofl_loop *loop = &stmt->as.loop;
-    bool conditional = flow->conditional, constant = true;
+    bool constant = true;
     struct ofl_scope *scope = flow->scope;
     const struct ofl_expr *limits[3] = {loop->first, loop->last, loop->step};
     for (int i = 0; i < 3; i++) {
         read_expr(flow, limits[i]);
-        constant &= is_invariant(flow, limits[i]);
+        constant &= i == 1 || is_invariant(flow, limits[i]); /* all that run begin alike */
     }
     for (const struct ofl_index *index = loop->indices; index != NULL; index = index->next) {
         read_expr(flow, index->lower);
@@ -339,7 +337,9 @@ static void walk_loop(struct flow *flow, const struct ofl_stmt *stmt)
             is_invariant(flow, index->lower) && is_invariant(flow, index->upper) && is_invariant(flow, index->step);
         struct ofl_usage *usage = usage_of(flow, ofl_scope_find(loop->scope, index->ident.name));
         set_varies(flow, usage, !same);
-        flow->defined[usage->number] = true;
+        if (usage->number < flow->count) {
+            flow->defined[usage->number] = true;
+        }
     }
     flow->scope = loop->scope != NULL ? loop->scope : scope;
     if (loop->form == OFL_LOOP_COUNT) {
@@ -348,12 +348,9 @@ static void walk_loop(struct flow *flow, const struct ofl_stmt *stmt)
     read_expr(flow, loop->condition);
     unsigned count = flow->count;
     bool *entry = save(flow);
-    flow->conditional |=
-        !constant || loop->form == OFL_LOOP_WHILE || loop->form == OFL_LOOP_FOREVER || loop->condition != NULL;
     walk_block(flow, &loop->body);
     restore(flow, entry, count);
     flow->scope = scope;
-    flow->conditional = conditional;
 }
 
 /* Whether `cycle` means the loop itself. */
@@ -382,9 +379,8 @@ static void walk_stmt(struct flow *flow, struct ofl_stmt *stmt)
 {
     struct ofl_scope *scope = flow->scope;
     flow->scope = ofl_scope_of(stmt, flow->l->unit);
-    if (stmt->label.value != 0) { /* where a jump may lead to */
+    if (stmt->label.value != 0 && flow->count > 0) { /* where a jump may lead to */
         memset(flow->defined, 0, flow->count);
-        flow->conditional = true;
     }
     switch (stmt->kind) {
     case OFL_STMT_ASSIGN:
@@ -394,11 +390,9 @@ static void walk_stmt(struct flow *flow, struct ofl_stmt *stmt)
     case OFL_STMT_IF_STMT: {
         read_expr(flow, stmt->as.guarded.condition);
         unsigned count = flow->count;
-        bool *entry = save(flow), conditional = flow->conditional;
-        flow->conditional = true;
+        bool *entry = save(flow);
         walk_stmt(flow, stmt->as.guarded.body);
         restore(flow, entry, count);
-        flow->conditional = conditional;
         break;
     }
     case OFL_STMT_IF:
@@ -506,7 +500,6 @@ void ofl_find_usage(struct ofl_lower *l)
     note_localities(&flow);
     do { /* until nothing more varies */
         flow.changed = false;
-        flow.conditional = false;
         for (unsigned i = 0; i < flow.count; i++) {
             flow.defined[i] = false;
             flow.certain[i] = true;

@@ -224,9 +224,9 @@ static void lower_body(struct ofl_lower *l, const struct ofl_procedure *procedur
     for (unsigned i = 0; i < procedure->dummy_count; i++) {
         passed[i] = add_parameters(l, &procedure->dummies[i], ofl_dummy_symbol(procedure, i), given[i].dynamic, span);
     }
-    l->frame->body = ofl_add_stmt(l, OFL_K_BLOCK);
     struct ofl_k_block *outer = l->block;
     struct ofl_mark mark = ofl_mark_workspace(l);
+    l->frame->body = ofl_add_stmt(l, OFL_K_BLOCK);
     l->block = &l->frame->body->body;
     ofl_bind_dummies(l, procedure, passed, span);
     struct ofl_binding *value = bind_result(l, procedure, place, span);

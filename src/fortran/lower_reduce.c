@@ -106,10 +106,10 @@ static void reduction_step(struct ofl_lower *l, struct reduction *reduction, str
     struct ofl_k_block *outer;
     switch (reduction->id) {
     case OFL_INTRINSIC_SUM:
-        ofl_set(l, reduction->result, ofl_op(l, OFL_K_ADD, result, x));
+        ofl_set(l, reduction->result, ofl_op(l, OFL_K_ADD, x, result));
         break;
     case OFL_INTRINSIC_PRODUCT:
-        ofl_set(l, reduction->result, ofl_op(l, OFL_K_MUL, result, x));
+        ofl_set(l, reduction->result, ofl_op(l, OFL_K_MUL, x, result));
         break;
     case OFL_INTRINSIC_ANY:
     case OFL_INTRINSIC_ALL:
@@ -325,7 +325,7 @@ static struct ofl_array *place_arguments(struct ofl_lower *l, const struct ofl_e
 static struct ofl_value lower_place(struct ofl_lower *l, const struct ofl_expr *expr, const struct ofl_meaning *meaning)
 {
     struct ofl_array *mask, *array = place_arguments(l, expr, meaning, &mask);
-    struct ofl_k_var *at[OFL_MAX_RANK];
+    struct ofl_k_var *at[OFL_MAX_RANK] = {NULL};
     find_place(l, expr, meaning, array, mask, at);
     return (struct ofl_value){.type = meaning->type,
                               .x = ofl_to(l, ofl_k_of(l, meaning->type, expr->span), ofl_get(l, at[0]))};
@@ -337,7 +337,7 @@ struct ofl_array *ofl_reduce_places(struct ofl_lower *l, const struct ofl_expr *
         ofl_lower_refuse(l, expr->span, "'%s' along a dimension", meaning->call->procedure->name->text);
     }
     struct ofl_array *mask, *array = place_arguments(l, expr, meaning, &mask);
-    struct ofl_k_var *at[OFL_MAX_RANK];
+    struct ofl_k_var *at[OFL_MAX_RANK] = {NULL};
     struct ofl_k_expr *rank = ofl_i8(l, array->rank);
     find_place(l, expr, meaning, array, mask, at);
     struct ofl_view view = ofl_temporary_view(l, meaning->type, NULL, 1, &rank, expr->span);

@@ -128,7 +128,7 @@ static void lower_construct(struct ofl_lower *l, struct ofl_stmt *stmt)
         around.leave = ofl_add_stmt(l, OFL_K_BLOCK);
         l->block = &around.leave->body;
     }
-    l->around = &around;
+    l->around = &around; /* cppcheck-suppress autoVariables ; set back at the end */
     switch (stmt->kind) {
     case OFL_STMT_IF:
         lower_if(l, stmt->as.arms.arms);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MAX_LOCAL_BYTES = 65536 };
+enum { MAX_LOCAL_BYTES = 8192 };
 
 struct ofl_usage *ofl_usage_of(struct ofl_lower *l, const struct ofl_symbol *symbol)
 {

@@ -149,7 +149,7 @@ static struct ofl_array *shifted(struct ofl_lower *l, const struct ofl_expr *exp
     if (ofl_lower_meaning(l, call->args[1])->rank > 0) {
         ofl_lower_refuse(l, expr->span, "'cshift' with several shifts");
     }
-    struct ofl_k_expr *extent[OFL_MAX_RANK], *index[OFL_MAX_RANK];
+    struct ofl_k_expr *extent[OFL_MAX_RANK] = {NULL}, *index[OFL_MAX_RANK] = {NULL};
     for (unsigned d = 0; d < from.rank; d++) {
         extent[d] = from.dim[d].extent;
     }

@@ -240,7 +240,7 @@ static struct layout layout_of(struct ofl_lower *l, const struct ofl_symbol *typ
         note_leaf(l, &layout, symbol, &component, &inner);
         layout.descriptors |= inner.descriptors;
         layout.bound |= inner.bound;
-        if (symbol == wanted) {
+        if (found != NULL && symbol == wanted) {
             *found = component;
         }
     }

@@ -484,7 +484,7 @@ static const struct ofl_expr *deepest(const struct ofl_expr *expr)
 static void resolve_spine(struct ofl_modules *modules, struct ofl_scope *scope, const struct ofl_expr *expr)
 {
     size_t count = 0;
-    const struct ofl_expr **spine = ofl_arena_alloc(modules->arena, expr->depth * sizeof *spine);
+    const struct ofl_expr **spine = ofl_arena_alloc(modules->arena, expr->depth * sizeof(const struct ofl_expr *));
     for (expr = deepest(expr); expr != NULL && expr->depth > SPINE; expr = deepest(expr)) {
         if (expr->meaning == &busy || holds(modules, expr->meaning)) {
             break;

@@ -16,7 +16,7 @@
 
 #include "fortran/scope.h"
 
-#include <math.h> /* glibc declares _Float128 for compilers that do not know it */
+#include "fortran/float128.h"
 
 #define OFL_MAX_RANK 15
 
@@ -64,7 +64,7 @@ struct ofl_symbol **ofl_type_components(struct ofl_modules *modules, const struc
 
 /* ---- Values of constant expressions ----------------------------------------------------------------------------- */
 
-typedef _Float128 ofl_real; /* holds every value of the kinds 4, 8, 10 and 16 exactly */
+typedef ofl_float128 ofl_real; /* holds every value of the kinds 4, 8, 10 and 16 exactly */
 typedef __int128 ofl_integer;
 
 /* A value.  Arrays: `elements` in array element order.  Derived types: `elements` are the components, in the order of

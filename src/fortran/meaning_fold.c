@@ -116,8 +116,18 @@ static int64_t storage_bits(struct ofl_value_type type)
 
 static ofl_integer wrap(ofl_integer value, int kind)
 {
-    unsigned shift = kind < 16 ? 128 - 8 * (unsigned)kind : 0;
-    return (ofl_integer)((unsigned __int128)value << shift) >> shift;
+    switch (kind) {
+    case 1:
+        return (int8_t)value;
+    case 2:
+        return (int16_t)value;
+    case 4:
+        return (int32_t)value;
+    case 8:
+        return (int64_t)value;
+    default:
+        return value;
+    }
 }
 
 static unsigned __int128 low_bits(ofl_integer value, int kind)

@@ -105,10 +105,12 @@ const struct ofl_constant *ofl_value_text_function(struct ofl_modules *modules, 
     case OFL_INTRINSIC_ADJUSTR:
         return adjust(modules, a, id == OFL_INTRINSIC_ADJUSTL);
     case OFL_INTRINSIC_INDEX:
-        return ofl_value_integer(modules, type.kind, index_of(a, b, back));
+        return a == NULL || b == NULL ? NULL : ofl_value_integer(modules, type.kind, index_of(a, b, back));
     case OFL_INTRINSIC_SCAN:
     case OFL_INTRINSIC_VERIFY:
-        return ofl_value_integer(modules, type.kind, scan(a, b, back, id == OFL_INTRINSIC_SCAN));
+        return a == NULL || b == NULL
+                   ? NULL
+                   : ofl_value_integer(modules, type.kind, scan(a, b, back, id == OFL_INTRINSIC_SCAN));
     case OFL_INTRINSIC_LGE:
         return ofl_value_logical(modules, type.kind, ofl_text_compare(a, b) >= 0);
     case OFL_INTRINSIC_LGT:
@@ -303,7 +305,11 @@ const struct ofl_constant *ofl_value_transformed(struct ofl_modules *modules, co
     const struct ofl_constant *first = call->arg_count > 0 ? values[0] : NULL;
     const struct ofl_constant *zero = ofl_value_integer(modules, 4, 0), *truth;
     bool dim = ofl_call_arg(call, "dim") != NULL;
-    switch (call->procedure->intrinsic->id) {
+    enum ofl_intrinsic_id id = call->procedure->intrinsic->id;
+    if (first == NULL && id != OFL_INTRINSIC_SELECTED_REAL_KIND && id != OFL_INTRINSIC_IEEE_SELECTED_REAL_KIND) {
+        return NULL;
+    }
+    switch (id) {
     case OFL_INTRINSIC_SELECTED_INT_KIND:
         return ofl_value_integer(modules, type.kind, integer_kind(first->integer));
     case OFL_INTRINSIC_SELECTED_REAL_KIND:
@@ -346,9 +352,7 @@ const struct ofl_constant *ofl_value_transformed(struct ofl_modules *modules, co
     }
     case OFL_INTRINSIC_MAXVAL:
     case OFL_INTRINSIC_MINVAL:
-        return dim || values[2] != NULL
-                   ? NULL
-                   : extreme(modules, call->procedure->intrinsic->id == OFL_INTRINSIC_MAXVAL, first);
+        return dim || values[2] != NULL ? NULL : extreme(modules, id == OFL_INTRINSIC_MAXVAL, first);
     case OFL_INTRINSIC_DOT_PRODUCT:
         return ofl_type_is_numeric(type) ? dot_product(modules, first, values[1], type) : NULL;
     default:

@@ -69,9 +69,8 @@ static bool refuse(struct reference *reference, struct ofl_span place, const cha
 static bool formal_of(struct reference *reference, const struct ofl_arg *arg, unsigned position, unsigned *formal)
 {
     const struct ofl_name *keyword = arg->keyword.name;
-    unsigned last = reference->formal_count - 1;
-    bool variadic = reference->formal_count > 0 && reference->formals[last].variadic;
-    *formal = variadic && position > last ? position : position;
+    bool variadic = reference->formal_count > 0 && reference->formals[reference->formal_count - 1].variadic;
+    *formal = position;
     if (keyword == NULL) {
         return *formal < reference->formal_count || variadic ||
                refuse(reference, arg->span, "intrinsic '%s' takes no more than %u argument%s",
@@ -299,10 +298,16 @@ static const struct ofl_meaning *argument(const struct result *result, unsigned 
     return expr != NULL ? ofl_meaning_of(result->modules, result->scope, expr) : NULL;
 }
 
-static struct ofl_value_type first_type(const struct result *result)
+static struct ofl_value_type type_at(const struct result *result, unsigned number)
 {
-    const struct ofl_meaning *first = argument(result, 0);
-    return first != NULL ? first->type : ofl_type_default(result->modules, OFL_TYPE_REAL);
+    const struct ofl_meaning *meaning = argument(result, number);
+    return meaning != NULL ? meaning->type : ofl_type_default(result->modules, OFL_TYPE_REAL);
+}
+
+static unsigned rank_at(const struct result *result, unsigned number)
+{
+    const struct ofl_meaning *meaning = argument(result, number);
+    return meaning != NULL ? meaning->rank : 0;
 }
 
 /* A type of the kind that the argument `kind` says, else of the default kind given. */
@@ -322,8 +327,9 @@ static const struct ofl_meaning *with_kind(const struct result *result, struct o
 
 static struct ofl_value_type promoted(const struct result *result)
 {
-    struct ofl_value_type type = first_type(result);
-    bool typeless = argument(result, 0) != NULL && argument(result, 0)->kind == OFL_MEANS_TYPELESS;
+    struct ofl_value_type type = type_at(result, 0);
+    const struct ofl_meaning *leading = argument(result, 0);
+    bool typeless = leading != NULL && leading->kind == OFL_MEANS_TYPELESS;
     for (unsigned i = 1; i < result->call->arg_count; i++) {
         const struct ofl_meaning *other = argument(result, i);
         if (other == NULL || other->kind == OFL_MEANS_TYPELESS ||
@@ -348,7 +354,7 @@ static struct ofl_value_type promoted(const struct result *result)
 
 static struct ofl_value_type product(const struct result *result)
 {
-    struct ofl_value_type a = first_type(result), b = argument(result, 1)->type;
+    struct ofl_value_type a = type_at(result, 0), b = type_at(result, 1);
     return a.base == OFL_TYPE_LOGICAL ? (b.kind > a.kind ? b : a) : ofl_type_promoted(a, b);
 }
 
@@ -373,10 +379,11 @@ static const struct ofl_meaning *mold(const struct result *result, struct ofl_va
 }
 
 /* NULL, or the reason why the type cannot be told. */
+// NOLINTNEXTLINE(readability-function-size): a flat switch
 static const struct ofl_meaning *type_of(const struct result *result, struct ofl_value_type *type)
 {
     struct ofl_modules *modules = result->modules;
-    struct ofl_value_type first = first_type(result);
+    struct ofl_value_type first = type_at(result, 0);
     int double_kind = modules->default_double;
     *type = first;
     switch (result->row->result) {
@@ -423,7 +430,7 @@ static const struct ofl_meaning *type_of(const struct result *result, struct ofl
         *type = ofl_type_default(modules, OFL_TYPE_COMPLEX);
         return with_kind(result, type);
     case OFL_RESULT_COMPLEX_OF: {
-        struct ofl_value_type wide = ofl_type_promoted(first, argument(result, 1)->type);
+        struct ofl_value_type wide = ofl_type_promoted(first, type_at(result, 1));
         *type = ofl_type_of_kind(OFL_TYPE_COMPLEX, wide.base == OFL_TYPE_REAL ? wide.kind : modules->default_real);
         return NULL;
     }
@@ -448,7 +455,7 @@ static const struct ofl_meaning *type_of(const struct result *result, struct ofl
     case OFL_RESULT_NULL:
         return mold(result, type);
     case OFL_RESULT_BESSEL:
-        *type = argument(result, argument(result, 2) != NULL ? 2 : 1)->type;
+        *type = type_at(result, argument(result, 2) != NULL ? 2 : 1);
         return NULL;
     case OFL_RESULT_C_PTR:
         *type = of_module(result, "iso_c_binding", "c_ptr");
@@ -477,9 +484,8 @@ static bool vector_size(const struct result *result, const struct ofl_expr *expr
 
 static const struct ofl_meaning *rank_of(const struct result *result, unsigned *rank)
 {
-    const struct ofl_meaning *first = argument(result, 0), *second = argument(result, 1);
     bool dim = ofl_call_arg(result->call, "dim") != NULL;
-    unsigned of_first = first != NULL ? first->rank : 0;
+    unsigned of_first = rank_at(result, 0), of_second = rank_at(result, 1);
     *rank = 0;
     switch (result->row->shape) {
     case OFL_SHAPE_SCALAR:
@@ -503,7 +509,7 @@ static const struct ofl_meaning *rank_of(const struct result *result, unsigned *
         *rank = dim ? 0 : 1;
         return NULL;
     case OFL_SHAPE_MATMUL:
-        *rank = of_first == 2 && second->rank == 2 ? 2 : 1;
+        *rank = of_first == 2 && of_second == 2 ? 2 : 1;
         return NULL;
     case OFL_SHAPE_RESHAPE:
         return vector_size(result, result->call->args[1], rank)
@@ -514,7 +520,7 @@ static const struct ofl_meaning *rank_of(const struct result *result, unsigned *
         *rank = of_first + 1;
         return NULL;
     case OFL_SHAPE_TRANSFER:
-        *rank = ofl_call_arg(result->call, "size") != NULL || second->rank > 0;
+        *rank = ofl_call_arg(result->call, "size") != NULL || of_second > 0;
         return NULL;
     case OFL_SHAPE_MASK: {
         const struct ofl_expr *mask = ofl_call_arg(result->call, "mask");
@@ -522,7 +528,7 @@ static const struct ofl_meaning *rank_of(const struct result *result, unsigned *
         return NULL;
     }
     case OFL_SHAPE_BESSEL:
-        *rank = argument(result, 2) != NULL ? 1 : of_first > second->rank ? of_first : second->rank;
+        *rank = argument(result, 2) != NULL ? 1 : of_first > of_second ? of_first : of_second;
         return NULL;
     case OFL_SHAPE_NULL:
         *rank = of_first;

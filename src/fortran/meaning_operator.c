@@ -279,7 +279,7 @@ static void assignment(struct ofl_modules *modules, struct ofl_scope *scope, con
     action->why = good ? NULL : target;
     const struct ofl_meaning *value = operand(modules, scope, stmt->as.assign.value, &good);
     action->why = good || action->why != NULL ? action->why : value;
-    if (action->why != NULL) {
+    if (action->why != NULL || target == NULL || value == NULL) {
         return;
     }
     bool intrinsic = is_intrinsic_assignment(target, value);

@@ -9,7 +9,7 @@
 static bool section_shape(struct ofl_modules *modules, struct ofl_scope *scope, const struct ofl_meaning *meaning,
                           int64_t *extents)
 {
-    int64_t whole[OFL_MAX_RANK];
+    int64_t whole[OFL_MAX_RANK] = {0};
     unsigned kept = 0, i = 0;
     bool known = ofl_constant_shape(modules, scope, meaning->base, whole);
     for (const struct ofl_arg *arg = meaning->subscripts; arg != NULL; arg = arg->next, i++) {
@@ -92,7 +92,7 @@ bool ofl_constant_shape(struct ofl_modules *modules, struct ofl_scope *scope, co
         break;
     }
     case OFL_MEANS_ARRAY: {
-        int64_t total = 0, inner[OFL_MAX_RANK];
+        int64_t total = 0, inner[OFL_MAX_RANK] = {0};
         known = true;
         for (const struct ofl_arg *item = expr->as.array.items; item != NULL && known; item = item->next) {
             if (item->value == NULL || item->value->kind == OFL_EXPR_IMPLIED_DO) {

@@ -264,7 +264,11 @@ static bool same_derived(const struct ofl_symbol *a, const struct ofl_symbol *b,
         return false;
     }
     --*budget;
-    const struct ofl_scope *left = a->definition->as.type_def.scope, *right = b->definition->as.type_def.scope;
+    const struct ofl_scope *left = a->definition != NULL ? a->definition->as.type_def.scope : NULL;
+    const struct ofl_scope *right = b->definition != NULL ? b->definition->as.type_def.scope : NULL;
+    if (left == NULL || right == NULL) {
+        return false;
+    }
     const struct ofl_symbol *x = left->first, *y = right->first;
     for (; x != NULL && y != NULL; x = x->next, y = y->next) {
         bool same = x->name == y->name && x->rank == y->rank && x->type.kind_of == y->type.kind_of &&

@@ -324,7 +324,7 @@ bool ofl_symbol_bounds(struct ofl_modules *modules, const struct ofl_symbol *sym
 const struct ofl_constant *ofl_value_shaped(struct ofl_modules *modules, struct ofl_symbol *symbol,
                                             struct ofl_value_type type, const struct ofl_constant *value)
 {
-    int64_t lowers[OFL_MAX_RANK], extents[OFL_MAX_RANK];
+    int64_t lowers[OFL_MAX_RANK] = {0}, extents[OFL_MAX_RANK] = {0};
     value = ofl_value_convert(modules, value, type);
     if (value == NULL || symbol->rank == 0 || symbol->rank > OFL_MAX_RANK) {
         return value != NULL && value->rank == symbol->rank ? value : NULL;

@@ -58,7 +58,7 @@ void ofl_rewrite_terminal_inside(struct ofl_rewriter *rewriter, const struct ofl
          inner = loop_inside(inner)) {
         last = inner;
     }
-    for (; last != stmt; last = loop_around(last)) {
+    for (; last != NULL && last != stmt; last = loop_around(last)) {
         give_end(rewriter, last);
     }
 }

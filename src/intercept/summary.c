@@ -185,7 +185,7 @@ static void print_table(const struct sums *sums)
         }
     }
     for (const struct ofl_launches *item = ofl_launches(); item != NULL; item = item->next) {
-        print_line("  loop %s: %" PRIu64 " launches\n", item->kernel, item->count);
+        print_line("  loop %s: %" PRIu64 " launch%s\n", item->kernel, item->count, item->count == 1 ? "" : "es");
     }
     if (sums->total[OFL_COUNT_SMALL] > 0) {
         print_line("  %" PRIu64 " on the CPU because %s\n", sums->total[OFL_COUNT_SMALL],

@@ -90,7 +90,7 @@ static void describe(struct ofl_loop *loop, const CFI_cdesc_t *descriptor, const
 {
     struct ofl_loop_object *object = add_object(loop);
     uintptr_t base = (uintptr_t)descriptor->base_addr;
-    object->rank = descriptor->rank;
+    object->rank = (unsigned char)descriptor->rank;
     object->element_bytes = (size_t)*element_bytes;
     object->written = written;
     object->read = (form & OFL_LOOPS_UNREAD) == 0;

@@ -464,11 +464,12 @@ static void job_errand(void *argument)
     ofl_descriptors_restore(&descriptors);
 }
 
-/* Whether the call is one of those that may run beside others. */
+/* Whether the call is one of those that may run beside others.  LAPACK's may not: the device's library for it has one
+ * state for all streams. */
 static bool is_small(const struct ofl_call *call)
 {
     enum { small_bytes = 64 << 20 };
-    double bytes = 0;
+    double bytes = ofl_call_is_lapack(call) ? small_bytes : 0;
     for (int i = 0; i < call->operands; i++) {
         const struct ofl_buffer *operand = &call->operand[i];
         bytes += (double)operand->rows * (double)operand->columns * (double)operand->element_size;

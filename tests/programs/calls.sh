@@ -25,10 +25,13 @@ awk -v other="$work/ours" '
         words = split(line, word, " ")
         right = words == NF
         for (i = 1; i <= NF && right; i++) right = same($i, word[i], $1 ~ /^[sc]/ ? 1e-3 : 1e-9)
-        if (!right && bad++ < 10) print "without: " $0 "\nwith:    " line
+        if (right) next
+        if (bad++ < 10) print "without: " $0 "\nwith:    " line
+        routines[$1]++
     }
     END {
         if ((getline line <other) == 1) { print "one line more: " line; bad++ }
+        for (routine in routines) print routine ": " routines[routine] " differ"
         print NR " lines, " bad + 0 " differ"
         exit bad > 0
     }' "$work/bare" || exit 1

@@ -60,6 +60,8 @@ static bool start(struct client *client)
                          effort->device != NULL ? (char *)effort->device : "none",
                          effort->device != NULL ? "--force" : "--no-force",
                          "--no-summary",
+                         "--residency", /* it repeats its calls: each is to copy everything */
+                         "off",
                          "--",
                          path,
                          seconds,

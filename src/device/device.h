@@ -28,6 +28,10 @@ void ofl_device_prefer(const char *backend);
  * Never starts anything; a few nanoseconds. */
 enum ofl_reason ofl_device_state(void);
 
+/* The same, but where files tell for certain that there is no device to be started, why; ofl_device_explanation then
+ * says more.  Starts nothing.  Below a millisecond the first time, then a few nanoseconds. */
+enum ofl_reason ofl_device_look(void);
+
 /* "cuda", "host"; NULL before a successful start and in a child that stays on the CPU. */
 const char *ofl_device_name(void);
 

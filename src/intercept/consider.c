@@ -125,7 +125,8 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
         }
         describe_residency(visit);
         describe_transfers(visit);
-        describe_situation(&situation, state);
+        /* Where there is no device, that is the reason, and not what a prediction for an unknown one says. */
+        describe_situation(&situation, ofl_device_look());
         visit->decided = true;
         enum ofl_reason reason =
             ofl_decide(&visit->work, ofl_machine(), &learning, &situation, (int)settings->level, &visit->prediction);

@@ -19,6 +19,7 @@ enum diagonal {
     DIVISOR, /* not infinite where complex: a finite number over it is zero by LAPACK, not a number by devices'
                 libraries */
     NONZERO, /* not zero, and a finite number */
+    REAL,    /* that, and real: LAPACK inverts a complex one as it is, devices' libraries its real part */
     POSITIVE /* real and positive, and a finite number */
 };
 
@@ -36,7 +37,7 @@ static const struct {
     [OFL_OP_getrs] = {.before = DIVISOR},
     [OFL_OP_potrs] = {.before = DIVISOR},
     [OFL_OP_getri] = {.before = NONZERO},
-    [OFL_OP_potri] = {.before = NONZERO},
+    [OFL_OP_potri] = {.before = REAL},
     [OFL_OP_trtri] = {.before = NONZERO},
     [OFL_OP_gels] = {.after = NONZERO, .scaled = true},
 };
@@ -94,7 +95,8 @@ static bool diagonal_is(enum diagonal wanted, const struct ofl_call *call, const
         ofl_element_read(call->precision, (const char *)matrix->address + (size_t)i * step, &real, &imaginary);
         bool infinite = isinf(real) || isinf(imaginary), zero = real == 0 && imaginary == 0;
         bool number = !isnan(real) && !isnan(imaginary);
-        if (infinite || (wanted != DIVISOR && (zero || !number)) || (wanted == POSITIVE && real < 0)) {
+        if (infinite || (wanted != DIVISOR && (zero || !number)) || (wanted == POSITIVE && real < 0) ||
+            (wanted == REAL && imaginary != 0)) {
             return false;
         }
     }

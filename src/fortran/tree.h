@@ -182,7 +182,8 @@ enum ofl_type_kind {
     OFL_TYPE_CLASS,      /* class(t) */
     OFL_TYPE_CLASS_STAR, /* class(*) */
     OFL_TYPE_ASSUMED,    /* type(*) */
-    OFL_TYPE_RECORD      /* DEC: record /s/ */
+    OFL_TYPE_RECORD,     /* DEC: record /s/ */
+    OFL_TYPE_VECTOR      /* PowerPC: vector(real(8)), __vector_pair, __vector_quad */
 };
 
 struct ofl_type_spec {
@@ -193,6 +194,7 @@ struct ofl_type_spec {
     struct ofl_expr *length;     /* character: NULL, an expression, OFL_EXPR_STAR or OFL_EXPR_DEFERRED */
     struct ofl_ident name;       /* derived types */
     struct ofl_arg *parameters;  /* of a parameterised derived type */
+    struct ofl_type_spec *element; /* of vector(...) */
 };
 
 /* Bounds of one dimension (array-spec or coarray-spec), and what form they have. */

@@ -28,7 +28,7 @@ static void interrupt(int signal)
     ofl_cli_interrupted = signal;
 }
 
-enum { QUICK_SECONDS = 20, FULL_SECONDS = 300, LEAST_SECONDS = 10, MOST_SECONDS = 3600 };
+enum { QUICK_SECONDS = 20, FINE_SECONDS = 200, FULL_SECONDS = 300, LEAST_SECONDS = 10, MOST_SECONDS = 3600 };
 
 struct options {
     const char *device, *output;
@@ -129,9 +129,10 @@ static bool measure(const struct options *options, const struct ofl_calibration_
                     struct ofl_profile *profile)
 {
     struct ofl_calibration_pass cpu = {.points = 0}, device = {.points = 0};
-    struct ofl_calibration_effort on_cpu = {NULL, 0.55 * options->seconds, is_quick(options) ? 1536 : 6144, 0};
+    const bool coarse = options->seconds < FINE_SECONDS;
+    struct ofl_calibration_effort on_cpu = {NULL, 0.55 * options->seconds, is_quick(options) ? 1536 : 6144, coarse, 0};
     struct ofl_calibration_effort on_device = {options->device, options->seconds - on_cpu.seconds,
-                                               is_quick(options) ? 3072 : 12288, 0};
+                                               is_quick(options) ? 3072 : 12288, coarse, 0};
     on_cpu.later = on_device.seconds;
     char explanation[512] = "";
     bool done = false;

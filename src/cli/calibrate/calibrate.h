@@ -28,6 +28,7 @@ struct ofl_calibration_effort {
     const char *device; /* NULL: everything on the CPU */
     double seconds;
     int largest;  /* order */
+    bool coarse;  /* every second order only */
     double later; /* seconds that the passes after this one take, for the time left that is shown */
 };
 

@@ -70,6 +70,7 @@ static bool start(struct client *client)
                          from,
                          "--skip",
                          client->pass->skip,
+                         client->effort->coarse ? "--coarse" : NULL,
                          NULL};
     if (pipe(ends) != 0) {
         ofl_message("calibrate: no pipe: %s", strerror(errno));
@@ -82,7 +83,7 @@ static bool start(struct client *client)
         close(ends[0]);
         close(ends[1]);
         unsetenv("GPU_OFFLOAD_SUMMARY");
-        _exit(ofl_cli_run((int)(sizeof arguments / sizeof *arguments) - 1, arguments));
+        _exit(ofl_cli_run((int)(sizeof arguments / sizeof *arguments) - (effort->coarse ? 1 : 2), arguments));
     }
     close(ends[1]);
     client->said = ends[0];

@@ -208,13 +208,15 @@ static bool is_of_the_body(const struct ofl_loop_check *check, struct ofl_scope 
     return false;
 }
 
-static void must_be_listed(const struct ofl_loop_check *check, struct ofl_scope *scope, const struct ofl_expr *name,
+/* F2018 11.1.7.5: variables of the scopes around the loop, what their constructs declare included. */
+static void must_be_listed(const struct ofl_loop_check *check, struct ofl_scope *scope, const struct ofl_ident *ident,
                            const struct ofl_symbol *symbol)
 {
-    if (symbol != NULL && symbol->class == OFL_SYMBOL_VARIABLE && !is_of_the_body(check, scope, name->as.name.name) &&
-        !is_listed(&check->stmt->as.loop, name->as.name.name)) {
-        ofl_diag_error(check->diagnostics, name->span, "'%s' is in no locality clause, as default(none) demands",
-                       name->as.name.name->text);
+    bool variable = symbol != NULL && (symbol->class == OFL_SYMBOL_VARIABLE || symbol->class == OFL_SYMBOL_INDEX ||
+                                       symbol->class == OFL_SYMBOL_ASSOCIATE);
+    if (variable && !is_of_the_body(check, scope, ident->name) && !is_listed(&check->stmt->as.loop, ident->name)) {
+        ofl_diag_error(check->diagnostics, ident->span, "'%s' is in no locality clause, as default(none) demands",
+                       ident->name->text);
         ofl_loop_note(check);
     }
 }
@@ -223,7 +225,8 @@ static bool check_listed(const struct ofl_expr *expr, const struct ofl_meaning *
                          void *context)
 {
     if (expr->kind == OFL_EXPR_NAME && meaning->kind == OFL_MEANS_VARIABLE) {
-        must_be_listed(context, scope, expr, meaning->symbol);
+        const struct ofl_ident ident = {expr->as.name.name, expr->span};
+        must_be_listed(context, scope, &ident, meaning->symbol);
     }
     return true;
 }
@@ -237,7 +240,20 @@ struct place {
 static void check_name_listed(const struct ofl_expr *name, void *context)
 {
     const struct place *place = context;
-    must_be_listed(place->check, place->scope, name, ofl_scope_find(place->scope, name->as.name.name));
+    const struct ofl_ident ident = {name->as.name.name, name->span};
+    must_be_listed(place->check, place->scope, &ident, ofl_scope_find(place->scope, ident.name));
+}
+
+/* The index of an implied do in input and output is a variable of the scope. */
+static void check_implied_listed(const struct place *place, const struct ofl_arg *items)
+{
+    for (; items != NULL; items = items->next) {
+        if (items->value != NULL && items->value->kind == OFL_EXPR_IMPLIED_DO) {
+            const struct ofl_ident *index = &items->value->as.implied_do.index;
+            must_be_listed(place->check, place->scope, index, ofl_scope_find(place->scope, index->name));
+            check_implied_listed(place, items->value->as.implied_do.items);
+        }
+    }
 }
 
 /* Names whose value is not used, as in kind(x), have to be listed too. */
@@ -246,6 +262,9 @@ static bool check_names_listed(struct ofl_stmt *stmt, void *context)
     const struct ofl_loop_check *check = context;
     struct place place = {check, ofl_scope_of(stmt, check->unit)};
     ofl_stmt_names(stmt, check_name_listed, &place);
+    if (stmt->kind == OFL_STMT_READ || stmt->kind == OFL_STMT_WRITE || stmt->kind == OFL_STMT_PRINT) {
+        check_implied_listed(&place, stmt->as.args.items);
+    }
     return true;
 }
 

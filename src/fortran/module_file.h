@@ -5,11 +5,11 @@
  * all there and mean what they meant: it is read by the same parser as any source.  Line markers in it make messages
  * point at the user's files.
  *
- *     gpu-offload module information 1          the first line: the format's number
+ *     gpu-offload module information 2          the first line: the format's number
  *     module heat                               or: submodule heat@solver
  *     options free 132 0 4 4 8 4 0 0 0 0        see module_file.c
  *     mod 89abcdef01234567                      hash of the .mod that the same compilation wrote
- *     text 1234 0123456789abcdef                bytes and hash of the rest
+ *     text 1234 0123456789abcdef                bytes of the rest; hash of it and the lines above
  *     # 12 "heat.f90"
  *     module heat ...
  *
@@ -34,13 +34,14 @@ struct ofl_module_files {
     struct ofl_sources *sources;
     const char *output; /* where .mod files are written: -J, or "." */
     const char *const *paths;
-    size_t path_count; /* where they are looked for: ".", -J, -I */
+    size_t path_count; /* where they are looked for: ".", -I, -J */
     struct ofl_module_note *notes, **next_note;
     struct ofl_module_problem *problems;
 };
 
 /* From now on modules that the compilation itself does not have are looked for in files.  `paths` are -I's; the current
- * folder and `output` (NULL: none was given) come before them. */
+ * folder comes before them and `output` (NULL: none was given) behind.  What counts is the first folder that has the
+ * .mod, since that one is the host compiler's. */
 void ofl_module_files_start(struct ofl_module_files *files, struct ofl_modules *modules, struct ofl_sources *sources,
                             struct ofl_arena *arena, const char *output, const char *const *paths, size_t path_count);
 

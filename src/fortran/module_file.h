@@ -15,8 +15,8 @@
  *
  * A file is written to a name of its own and renamed, so that nobody reads half of one.  One that is truncated,
  * changed, of another format's number, or older than the .mod beside it is refused with a message that says what to do.
- * A body that changes without its module's interface (then .mod and this file's users stay as they are) is found when
- * the program is linked: see ofl_body_hash. */
+ * A body that changes without its module's interface leaves .mod and this file's users as they are: see ofl_body_hash.
+ */
 #ifndef OFL_FORTRAN_MODULE_FILE_H
 #define OFL_FORTRAN_MODULE_FILE_H
 
@@ -56,8 +56,8 @@ bool ofl_module_files_write(struct ofl_module_files *files);
 const char *ofl_module_files_problem(const struct ofl_modules *modules, const struct ofl_name *name);
 
 /* The hash of a procedure's body: the same from its source and from a module information file, another one when
- * something of its statements changes.  A kernel that has the body in it refers to a symbol with this hash, which the
- * object of the body defines.  Layout, comments and letter case do not count; the options that change what the text
- * means do. */
+ * something of its statements changes.  It is meant to name a symbol that the object of the body defines and a kernel
+ * with the body in it refers to; no object has these symbols yet.  Layout, comments and letter case do not count; the
+ * options that change what the text means do. */
 uint64_t ofl_body_hash(const struct ofl_modules *modules, const struct ofl_unit *unit);
 #endif

@@ -40,13 +40,37 @@ const char *ofl_launch_place(const struct ofl_rewriter *rewriter, const struct o
 
 /* ---- The head ---- */
 
+/* The type of a value, by a name of iso_c_binding where there is one: gfortran warns of kinds by number.  A logical
+ * value is a number here. */
 static const char *fortran_type(const struct ofl_kernel_scalar *scalar, struct ofl_arena *arena)
 {
-    const char *word = scalar->type == OFL_TYPE_REAL      ? "real"
-                       : scalar->type == OFL_TYPE_COMPLEX ? "complex"
-                       : scalar->type == OFL_TYPE_LOGICAL ? "logical"
-                                                          : "integer";
-    return ofl_arena_format(arena, "%s(%d)", word, scalar->kind);
+    static const struct {
+        enum ofl_type_kind type;
+        int kind;
+        const char *text;
+    } table[] = {
+        {OFL_TYPE_INTEGER, 1, "integer(c_int8_t)"},
+        {OFL_TYPE_INTEGER, 2, "integer(c_int16_t)"},
+        {OFL_TYPE_INTEGER, 4, "integer(c_int32_t)"},
+        {OFL_TYPE_INTEGER, 8, "integer(c_int64_t)"},
+        {OFL_TYPE_REAL, 4, "real(c_float)"},
+        {OFL_TYPE_REAL, 8, "real(c_double)"},
+        {OFL_TYPE_COMPLEX, 4, "complex(c_float_complex)"},
+        {OFL_TYPE_COMPLEX, 8, "complex(c_double_complex)"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (scalar->type == table[i].type && scalar->kind == table[i].kind) {
+            return table[i].text;
+        }
+    }
+    if (scalar->type == OFL_TYPE_LOGICAL) {
+        return "integer(c_int32_t)";
+    }
+    return ofl_arena_format(arena, "%s(%d)",
+                            scalar->type == OFL_TYPE_REAL      ? "real"
+                            : scalar->type == OFL_TYPE_COMPLEX ? "complex"
+                                                               : "integer",
+                            scalar->kind);
 }
 
 static bool may_be_absent(const struct ofl_kernel_object *object)
@@ -58,7 +82,8 @@ static void add_names(struct ofl_lines *lines, const struct ofl_kernel *kernel, 
 {
     struct ofl_text head = {.arena = lines->arena};
     unsigned number = 0;
-    ofl_text_print(&head, "pure subroutine ofl_launch_%u_%s(", kernel->number, suffix);
+    /* recursive: nothing of it is saved, whatever -fno-automatic says. */
+    ofl_text_print(&head, "pure recursive subroutine ofl_launch_%u_%s(", kernel->number, suffix);
     for (unsigned i = 1; i <= kernel->index_count; i++) {
         ofl_text_print(&head, "%sf%u, l%u, t%u", i == 1 ? "" : ", ", i, i, i);
     }
@@ -93,7 +118,8 @@ static void add_names(struct ofl_lines *lines, const struct ofl_kernel *kernel, 
     ofl_line_add(lines, "%s) bind(c)", head.bytes);
 }
 
-static void add_object_declarations(struct ofl_lines *lines, const struct ofl_kernel *kernel)
+static void add_object_declarations(struct ofl_lines *lines, const struct ofl_kernel *kernel,
+                                    enum ofl_launcher_view view)
 {
     unsigned number = 0;
     for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
@@ -101,26 +127,35 @@ static void add_object_declarations(struct ofl_lines *lines, const struct ofl_ke
         if (object->host == NULL) {
             continue;
         }
-        ofl_line_add(lines, "type(*),%s target, intent(%s) :: a%u(..)", may_be_absent(object) ? " optional," : "",
-                     object->written ? "inout" : "in", number);
+        if (view == OFL_ADDRESSES) {
+            ofl_line_add(lines, "type(c_ptr), value :: a%u", number);
+        } else {
+            ofl_line_add(lines, "type(*),%s target, intent(%s) :: a%u(..)", may_be_absent(object) ? " optional," : "",
+                         object->written ? "inout" : "in", number);
+        }
         if (object->rank > 0) {
-            ofl_line_add(lines, "integer(8), intent(in) :: b%u(%u)", number, object->rank);
+            ofl_line_add(lines, "integer(c_int64_t), intent(in) :: b%u(%u)", number, object->rank);
         }
         if (object->element_bytes == 0) {
-            ofl_line_add(lines, "integer(8), intent(in) :: e%u", number);
+            ofl_line_add(lines, "integer(c_int64_t), intent(in) :: e%u", number);
         }
     }
 }
 
-void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix)
+void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix,
+                       enum ofl_launcher_view view)
 {
     unsigned number = 0;
     add_names(lines, kernel, suffix);
+    ofl_line_add(lines,
+                 "use, intrinsic :: iso_c_binding, only: c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_float, "
+                 "c_double, c_float_complex, c_double_complex%s",
+                 view == OFL_ADDRESSES ? ", c_ptr, c_associated" : "");
     ofl_line_add(lines, "implicit none");
     for (unsigned i = 1; i <= kernel->index_count; i++) {
-        ofl_line_add(lines, "integer(8), intent(in) :: f%u, l%u, t%u", i, i, i);
+        ofl_line_add(lines, "integer(c_int64_t), intent(in) :: f%u, l%u, t%u", i, i, i);
     }
-    add_object_declarations(lines, kernel);
+    add_object_declarations(lines, kernel, view);
     for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
         number++;
         if (scalar->host != NULL) {
@@ -131,42 +166,30 @@ void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel,
     for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
         number++;
         if (item->elements != NULL) {
-            ofl_line_add(lines, "integer(8), intent(in) :: n%u", number);
+            ofl_line_add(lines, "integer(c_int64_t), intent(in) :: n%u", number);
         }
     }
 }
 
 /* ---- The body ---- */
 
-/* `read` or `write`: of the library (suffix NULL), or of this file, which calls that.  The host compiler makes much
- * code of a call that converts a descriptor to C's: this way, there are two of them in a file. */
-static void add_object_head(struct ofl_lines *lines, const char *name, const char *suffix)
+/* `read` or `write` of the library. */
+static void add_object_interface(struct ofl_lines *lines, const char *name, enum ofl_launcher_view view)
 {
-    if (suffix == NULL) {
-        ofl_line_add(lines, "pure subroutine ofl_loops_%s(loop, object, lower, bytes, offset, form, name) bind(c)",
-                     name);
-    } else {
-        ofl_line_add(lines, "pure subroutine ofl_%s_%s(loop, object, lower, bytes, offset, form, name)", name, suffix);
-    }
-    ofl_line_add(lines, USE_KINDS);
+    ofl_line_add(lines, "pure subroutine ofl_loops_%s(loop, object, lower, bytes, offset, form, name) bind(c)", name);
+    ofl_line_add(lines, "use, intrinsic :: iso_c_binding, only: c_int64_t, c_char, c_ptr");
     ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: loop");
-    ofl_line_add(lines, "type(*), target, intent(%s) :: object(..)", strcmp(name, "read") == 0 ? "in" : "inout");
+    if (view == OFL_ADDRESSES) {
+        ofl_line_add(lines, "type(c_ptr), value :: object");
+    } else {
+        ofl_line_add(lines, "type(*), target, intent(%s) :: object(..)", strcmp(name, "read") == 0 ? "in" : "inout");
+    }
     ofl_line_add(lines, "integer(c_int64_t), intent(in) :: lower(*), bytes, offset, form");
     ofl_line_add(lines, "character(kind=c_char), intent(in) :: name(*)");
-}
-
-static void add_object_subroutine(struct ofl_lines *lines, const char *name, const char *suffix)
-{
-    add_object_head(lines, name, suffix);
-    ofl_line_add(lines, "interface");
-    add_object_head(lines, name, NULL);
-    ofl_line_add(lines, "end subroutine");
-    ofl_line_add(lines, "end interface");
-    ofl_line_add(lines, "call ofl_loops_%s(loop, object, lower, bytes, offset, form, name)", name);
     ofl_line_add(lines, "end subroutine");
 }
 
-static void add_library_interface(struct ofl_lines *lines, const char *suffix)
+static void add_library_interface(struct ofl_lines *lines, enum ofl_launcher_view view)
 {
     static const char *const text[] = {
         "pure subroutine ofl_loops_begin(loop, version, where, kernel, device) bind(c)",
@@ -210,16 +233,14 @@ static void add_library_interface(struct ofl_lines *lines, const char *suffix)
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         ofl_line_add(lines, "%s", text[i]);
     }
-    add_object_head(lines, "read", suffix);
-    ofl_line_add(lines, "end subroutine");
-    add_object_head(lines, "write", suffix);
-    ofl_line_add(lines, "end subroutine");
+    add_object_interface(lines, "read", view);
+    add_object_interface(lines, "write", view);
 }
 
 /* The image's subroutine, between `interface` and `end interface`, or where it is defined. */
 static void add_image_head(struct ofl_lines *lines, const char *suffix)
 {
-    ofl_line_add(lines, "pure subroutine ofl_run_%s(loop, needs, stop, text)", suffix);
+    ofl_line_add(lines, "pure recursive subroutine ofl_run_%s(loop, needs, stop, text)", suffix);
     ofl_line_add(lines, "implicit none");
     ofl_line_add(lines, "integer(8), intent(inout) :: loop, stop(%d)", OFL_LOOPS_STOP_WORDS);
     ofl_line_add(lines, "integer(8), intent(in) :: needs");
@@ -229,7 +250,8 @@ static void add_image_head(struct ofl_lines *lines, const char *suffix)
 static void add_hidden_interface(struct ofl_lines *lines, const char *name)
 {
     ofl_line_add(lines, "pure subroutine %s(loop) bind(c, name='%s')", name, name);
-    ofl_line_add(lines, "integer(8), intent(inout) :: loop");
+    ofl_line_add(lines, "use, intrinsic :: iso_c_binding, only: c_int64_t");
+    ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: loop");
     ofl_line_add(lines, "end subroutine");
 }
 
@@ -278,12 +300,13 @@ static void add_object(struct ofl_lines *lines, struct ofl_rewriter *rewriter, c
     const char *bytes = object->element_bytes > 0 ? ofl_arena_format(arena, "%" PRId64 "_8", object->element_bytes)
                                                   : ofl_arena_format(arena, "e%u", number);
     if (may_be_absent(object)) {
-        ofl_line_add(lines, "if (.not. present(a%u)) then", number);
+        bool address = ofl_launcher_view(rewriter) == OFL_ADDRESSES;
+        ofl_line_add(lines, "if (.not. %s(a%u)) then", address ? "c_associated" : "present", number);
         ofl_line_add(lines, "call ofl_loops_absent(loop, %u_8, %d_8)", object->rank, form);
         ofl_line_add(lines, "else");
     }
-    ofl_line_add(lines, "call ofl_%s_%s(loop, a%u, %s, %s, %" PRId64 "_8, %d_8, %s)",
-                 object->written ? "write" : "read", suffix, number, lower, bytes, object->leaf_offset, form,
+    ofl_line_add(lines, "call ofl_loops_%s(loop, a%u, %s, %s, %" PRId64 "_8, %d_8, %s)",
+                 object->written ? "write" : "read", number, lower, bytes, object->leaf_offset, form,
                  ofl_launch_text(object->host == NULL ? object->c_name : object->host, arena));
     if (coverage.whole) {
         ofl_line_add(lines, "call ofl_loops_whole(loop, %s)", coverage.subscripts);
@@ -326,11 +349,11 @@ static void add_scalars(struct ofl_lines *lines, const struct ofl_kernel *kernel
         number++;
         if (scalar->host == NULL) {
             ofl_line_add(lines, "call %s(loop)", ofl_hidden_name(lines->arena, kernel, suffix, 's', number));
-        } else if (scalar->type == OFL_TYPE_LOGICAL) {
-            ofl_line_add(lines, "call ofl_loops_scalar(loop, merge(1_4, 0_4, s%u), 4_8)", number);
         } else {
-            ofl_line_add(lines, "call ofl_loops_scalar(loop, s%u, %d_8)", number,
-                         scalar->type == OFL_TYPE_COMPLEX ? 2 * scalar->kind : scalar->kind);
+            int bytes = scalar->type == OFL_TYPE_LOGICAL   ? 4 /* the caller makes a number of it */
+                        : scalar->type == OFL_TYPE_COMPLEX ? 2 * scalar->kind
+                                                           : scalar->kind;
+            ofl_line_add(lines, "call ofl_loops_scalar(loop, s%u, %d_8)", number, bytes);
         }
     }
 }
@@ -343,15 +366,17 @@ void ofl_launcher_append(struct ofl_rewriter *rewriter, const struct ofl_kernel 
     int needs = (kernel->mask_kernel ? OFL_LOOPS_MASK : 0) | (kernel->status ? OFL_LOOPS_STATUS : 0) |
                 (kernel->workspace ? OFL_LOOPS_WORKSPACE : 0);
     lines->at = kernel->stmt->span.begin;
-    ofl_launcher_head(lines, kernel, suffix);
+    ofl_launcher_head(lines, kernel, suffix, ofl_launcher_view(rewriter));
     ofl_line_add(lines, "interface");
-    add_library_interface(lines, suffix);
+    add_library_interface(lines, ofl_launcher_view(rewriter));
     add_image_head(lines, suffix);
     ofl_line_add(lines, "end subroutine");
     add_hidden_interfaces(lines, kernel, suffix);
     ofl_line_add(lines, "end interface");
     ofl_line_add(lines, "integer(8) :: loop, stop(%d)", OFL_LOOPS_STOP_WORDS);
-    ofl_line_add(lines, "integer :: code");
+    if (kernel->status) {
+        ofl_line_add(lines, "integer :: code");
+    }
     ofl_line_add(lines, "character(%d) :: text", OFL_LOOPS_STOP_TEXT);
     ofl_line_add(lines, "call ofl_loops_begin(loop, %d_8, %s, %s, %d_8)", OFL_LOOPS_ABI,
                  ofl_launch_text(ofl_launch_place(rewriter, kernel), arena), ofl_launch_text(kernel->name, arena),
@@ -393,8 +418,6 @@ void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, 
     size_t length = ofl_encode64(packed, packed_bytes, text), pieces = (length + PIECE - 1) / PIECE;
     struct ofl_text names = {.arena = lines->arena};
     lines->at = 0; /* no line of the user's */
-    add_object_subroutine(lines, "read", suffix);
-    add_object_subroutine(lines, "write", suffix);
     add_image_head(lines, suffix);
     ofl_line_add(lines, "interface");
     ofl_line_add(lines, "pure subroutine ofl_loops_run(loop, needs, image, length, identity, stop, text) bind(c)");

@@ -22,12 +22,22 @@ void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, 
 
 /* ---- Between the files of the launch ---- */
 
+/* How the launcher declares objects.  gfortran makes much code of a descriptor that is converted from C's and back to
+ * C's: to its launchers a descriptor is an address.  flang, which converts nothing, compares definition and interface.
+ */
+enum ofl_launcher_view { OFL_OBJECTS, OFL_ADDRESSES };
+static inline enum ofl_launcher_view ofl_launcher_view(const struct ofl_rewriter *rewriter)
+{
+    return rewriter->flang ? OFL_OBJECTS : OFL_ADDRESSES;
+}
+
 /* The launcher's first statement and the declarations of its arguments, for its definition and its interface:
  *     f1, l1, t1   limits and step of an index
  *     a1, b1, e1   an object, its lower bounds, the length of its elements
  *     s1           a scalar
  *     n1           the number of elements of a reduce variable */
-void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix);
+void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix,
+                       enum ofl_launcher_view view);
 
 /* Appends the launcher. */
 void ofl_launcher_append(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix, bool cuda);

@@ -154,6 +154,24 @@ static bool cannot_write(const char *path)
     return false;
 }
 
+/* gfortran's .mod stays as it is when only a body changes, and build systems then leave its users alone, whose kernels
+ * have the body in them.  So a hash of the whole module goes behind the .mod's compressed text, where zlib, and with it
+ * gfortran, does not look.  A .mod that gfortran alone has written afterwards lacks it and is found to be another. */
+static bool mark_mod(struct ofl_module_files *files, const struct ofl_module_note *note, const char *stem)
+{
+    const char *path = ofl_arena_format(files->arena, "%s/%s.%s", files->output, stem, suffix_of_mod(stem));
+    const char *mark = ofl_arena_format(files->arena, "ofl %016" PRIx64, ofl_body_hash(files->modules, note->unit));
+    size_t length = 0, added = strlen(mark);
+    const char *text = read_whole(files->arena, path, &length);
+    if (text == NULL || length < added || memcmp(text, "\x1f\x8b", 2) != 0 ||
+        memcmp(text + length - added, mark, added) == 0) {
+        return true; /* none, not gfortran's, or marked */
+    }
+    FILE *stream = fopen(path, "ab");
+    bool good = stream != NULL && fwrite(mark, 1, added, stream) == added;
+    return (stream == NULL || fclose(stream) == 0) && good;
+}
+
 static bool write_one(struct ofl_module_files *files, const struct ofl_module_note *note)
 {
     const struct ofl_parse_options *options = &note->options;
@@ -161,6 +179,9 @@ static bool write_one(struct ofl_module_files *files, const struct ofl_module_no
     const char *stem = stem_of(files->arena, note->unit);
     uint64_t mod;
     size_t length = 0;
+    if (!mark_mod(files, note, stem)) {
+        return cannot_write(ofl_arena_format(files->arena, "%s/%s.%s", files->output, stem, suffix_of_mod(stem)));
+    }
     if (!hash_of_mod(files->arena, files->output, stem, &mod)) {
         return true; /* the host compiler wrote no .mod */
     }

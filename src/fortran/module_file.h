@@ -15,8 +15,8 @@
  *
  * A file is written to a name of its own and renamed, so that nobody reads half of one.  One that is truncated,
  * changed, of another format's number, or older than the .mod beside it is refused with a message that says what to do.
- * A body that changes without its module's interface leaves .mod and this file's users as they are: see ofl_body_hash.
- */
+ * A body that changes without its module's interface would leave .mod as it is, and with it the module's users: so a
+ * hash of the module is written behind gfortran's .mod (see mark_mod). */
 #ifndef OFL_FORTRAN_MODULE_FILE_H
 #define OFL_FORTRAN_MODULE_FILE_H
 
@@ -55,9 +55,8 @@ bool ofl_module_files_write(struct ofl_module_files *files);
 /* Why a module is not at hand: "its information file ... is ...".  NULL if nothing is known but that it is not. */
 const char *ofl_module_files_problem(const struct ofl_modules *modules, const struct ofl_name *name);
 
-/* The hash of a procedure's body: the same from its source and from a module information file, another one when
- * something of its statements changes.  It is meant to name a symbol that the object of the body defines and a kernel
- * with the body in it refers to; no object has these symbols yet.  Layout, comments and letter case do not count; the
- * options that change what the text means do. */
+/* The hash of a procedure's body or a module: the same from its source and from a module information file, another one
+ * when something of its statements changes.  Layout, comments and letter case do not count; the options that change
+ * what the text means do. */
 uint64_t ofl_body_hash(const struct ofl_modules *modules, const struct ofl_unit *unit);
 #endif

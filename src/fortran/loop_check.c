@@ -177,7 +177,6 @@ static bool check_one(struct ofl_stmt *stmt, void *context)
         break;
     case OFL_STMT_RETURN:
     case OFL_STMT_STOP:
-    case OFL_STMT_PAUSE:
     case OFL_STMT_SYNC_ALL:
     case OFL_STMT_SYNC_IMAGES:
     case OFL_STMT_SYNC_MEMORY:
@@ -188,8 +187,7 @@ static bool check_one(struct ofl_stmt *stmt, void *context)
     case OFL_STMT_EVENT_WAIT:
     case OFL_STMT_LOCK:
     case OFL_STMT_UNLOCK:
-    case OFL_STMT_CRITICAL:
-    case OFL_STMT_FAIL_IMAGE:
+    case OFL_STMT_CRITICAL: /* fail image and pause are no image control (F2018 11.6.1) */
         forbid(check, stmt->span, ofl_stmt_text(stmt->kind));
         break;
     default:
@@ -202,6 +200,7 @@ void ofl_loop_check(struct ofl_modules *modules, const struct ofl_stmt *stmt, co
                     struct ofl_diagnostics *diagnostics)
 {
     struct ofl_loop_check check = {.modules = modules, .stmt = stmt, .unit = unit, .diagnostics = diagnostics};
+    ofl_loop_check_header(&check);
     ofl_loop_check_localities(&check);
     ofl_walk_stmts(&stmt->as.loop.body, check_one, &check);
     ofl_loop_check_references(&check);

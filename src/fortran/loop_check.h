@@ -3,7 +3,8 @@
  * Checked on every device and without one:
  *   loop_check.c      leaving the loop (exit, return, branches of all kinds, cycle of an outer loop), image control and
  *                     stop, advance=
- *   loop_locality.c   what may be in a locality clause, default(none), limits that name an index
+ *   loop_header.c     types of indices, limits and mask; limits that name an index
+ *   loop_locality.c   what may be in a locality clause, default(none)
  *   loop_reference.c  references of procedures that are not pure (by name, generic, binding, operator, assignment or
  *                     finalization), the index in a place where it would get a value, deallocation of what is
  *                     polymorphic

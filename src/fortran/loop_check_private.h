@@ -17,6 +17,9 @@ void ofl_loop_note(const struct ofl_loop_check *check);
 /* The value that a statement's control list gives a keyword, or NULL. */
 const struct ofl_expr *ofl_control_value(const struct ofl_arg *controls, const char *keyword);
 
+bool ofl_is_index(const struct ofl_loop *loop, const struct ofl_name *name);
+
+void ofl_loop_check_header(const struct ofl_loop_check *check);
 void ofl_loop_check_localities(const struct ofl_loop_check *check);
 void ofl_loop_check_references(const struct ofl_loop_check *check);
 #endif

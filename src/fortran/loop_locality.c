@@ -1,19 +1,9 @@
-/* The constraints of do concurrent on its header: locality clauses, default(none), limits; see loop_check.h. */
+/* The constraints of do concurrent on its locality clauses, default(none) among them; see loop_check.h. */
 #include "fortran/loop_check_private.h"
 #include "fortran/names.h"
 #include "fortran/type_list.h"
 
 #include <string.h>
-
-static bool is_index(const struct ofl_loop *loop, const struct ofl_name *name)
-{
-    for (const struct ofl_index *index = loop->indices; index != NULL; index = index->next) {
-        if (index->ident.name == name) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* ---- Each name in one clause ---- */
 
@@ -33,7 +23,7 @@ static void check_unique(const struct ofl_loop_check *check, const struct ofl_lo
                          const struct ofl_ident_list *name)
 {
     const char *text = name->ident.name->text;
-    if (is_index(&check->stmt->as.loop, name->ident.name)) {
+    if (ofl_is_index(&check->stmt->as.loop, name->ident.name)) {
         ofl_diag_error(check->diagnostics, name->ident.span, "'%s' is an index of the loop", text);
     }
     for (const struct ofl_ident_list *other = next_name(&clause, name); other != NULL;
@@ -76,6 +66,24 @@ static bool is_finalizable(struct ofl_arena *arena, const struct ofl_symbol *typ
     return is_finalizable(arena, ofl_type_parent(type), seen);
 }
 
+/* Whether a value of the type has an allocatable part that no pointer leads to. */
+static bool has_allocatable(struct ofl_arena *arena, const struct ofl_symbol *type, struct ofl_type_list **seen)
+{
+    const struct ofl_scope *scope = type == NULL || type->definition == NULL ||
+                                            type->definition->kind != OFL_STMT_DERIVED_TYPE ||
+                                            !ofl_type_list_add(arena, seen, type)
+                                        ? NULL
+                                        : type->definition->as.type_def.scope;
+    for (const struct ofl_symbol *item = scope == NULL ? NULL : scope->first; item != NULL; item = item->next) {
+        bool part = item->class == OFL_SYMBOL_VARIABLE && !OFL_HAS(item, POINTER);
+        if (part && (OFL_HAS(item, ALLOCATABLE) ||
+                     (item->type.kind_of == OFL_TYPE_DERIVED && has_allocatable(arena, item->type.derived, seen)))) {
+            return true;
+        }
+    }
+    return scope != NULL && has_allocatable(arena, ofl_type_parent(type), seen);
+}
+
 static bool is_assumed_size(const struct ofl_symbol *symbol)
 {
     for (const struct ofl_bound *bound = symbol->bounds; bound != NULL; bound = bound->next) {
@@ -86,10 +94,10 @@ static bool is_assumed_size(const struct ofl_symbol *symbol)
     return false;
 }
 
-/* Why a variable cannot be local (F2018 C1128), or NULL. */
+/* Why a variable cannot be local (F2018 C1128; allocatable components: F2023 C1130), or NULL. */
 static const char *not_local(struct ofl_arena *arena, const struct ofl_symbol *symbol)
 {
-    struct ofl_type_list *seen = NULL;
+    struct ofl_type_list *seen = NULL, *searched = NULL;
     bool pointer = OFL_HAS(symbol, POINTER);
     return OFL_HAS(symbol, ALLOCATABLE)                              ? "it is allocatable"
            : OFL_HAS(symbol, INTENT_IN)                              ? "it has intent(in)"
@@ -101,6 +109,9 @@ static const char *not_local(struct ofl_arena *arena, const struct ofl_symbol *s
            : is_assumed_size(symbol)                                 ? "its size is assumed"
            : !pointer && symbol->type.kind_of == OFL_TYPE_DERIVED && is_finalizable(arena, symbol->type.derived, &seen)
                ? "its type has a final subroutine"
+           : !pointer && symbol->type.kind_of == OFL_TYPE_DERIVED &&
+                   has_allocatable(arena, symbol->type.derived, &searched)
+               ? "its type has an allocatable component"
                : NULL;
 }
 
@@ -171,50 +182,6 @@ static void check_suitable(const struct ofl_loop_check *check, const struct ofl_
     }
 }
 
-/* ---- Limits, steps, mask ---- */
-
-/* The names in an expression of the header. */
-struct header {
-    const struct ofl_loop_check *check;
-    bool limit; /* else the mask */
-};
-
-static void check_header_name(const struct ofl_expr *expr, void *context)
-{
-    const struct header *header = context;
-    const struct ofl_loop *loop = &header->check->stmt->as.loop;
-    const struct ofl_name *name = expr->as.name.name;
-    if (header->limit && is_index(loop, name)) {
-        ofl_diag_error(header->check->diagnostics, expr->span,
-                       "'%s' is an index of the loop, and limits are evaluated before there are indices", name->text);
-        return;
-    }
-    for (const struct ofl_locality *clause = loop->localities; clause != NULL; clause = clause->next) {
-        for (const struct ofl_ident_list *item = clause->names; clause->kind == OFL_LOCALITY_LOCAL && item != NULL;
-             item = item->next) {
-            if (item->ident.name == name) {
-                ofl_diag_error(header->check->diagnostics, expr->span,
-                               "'%s' is local to the iterations and has no value in the loop's %s", name->text,
-                               header->limit ? "limits" : "mask");
-                ofl_diag_note(header->check->diagnostics, item->ident.span, "it is local here");
-            }
-        }
-    }
-}
-
-static void check_header(const struct ofl_loop_check *check)
-{
-    const struct ofl_loop *loop = &check->stmt->as.loop;
-    struct header header = {check, true};
-    for (const struct ofl_index *index = loop->indices; index != NULL; index = index->next) {
-        ofl_expr_names(index->lower, check_header_name, &header);
-        ofl_expr_names(index->upper, check_header_name, &header);
-        ofl_expr_names(index->step, check_header_name, &header);
-    }
-    header.limit = false;
-    ofl_expr_names(loop->condition, check_header_name, &header);
-}
-
 /* ---- default(none) ---- */
 
 static bool is_listed(const struct ofl_loop *loop, const struct ofl_name *name)
@@ -226,32 +193,77 @@ static bool is_listed(const struct ofl_loop *loop, const struct ofl_name *name)
             }
         }
     }
-    return is_index(loop, name);
+    return ofl_is_index(loop, name);
 }
 
-/* Whether the symbol is declared by a construct inside the loop. */
-static bool is_of_the_body(const struct ofl_loop_check *check, const struct ofl_scope *scope,
-                           const struct ofl_symbol *symbol)
+/* Whether a construct inside the loop declares the symbol, or uses the module that does. */
+static bool is_of_the_body(const struct ofl_loop_check *check, struct ofl_scope *scope, const struct ofl_name *name)
 {
     const struct ofl_scope *around = ofl_scope_of(check->stmt, check->unit);
     for (; scope != NULL && scope != around; scope = scope->parent) {
-        if (symbol->scope == scope) {
+        if (ofl_scope_brings(scope, name)) {
             return true;
         }
     }
     return false;
 }
 
+/* F2018 11.1.7.5: variables of the scopes around the loop, what their constructs declare included. */
+static void must_be_listed(const struct ofl_loop_check *check, struct ofl_scope *scope, const struct ofl_ident *ident,
+                           const struct ofl_symbol *symbol)
+{
+    bool variable = symbol != NULL && (symbol->class == OFL_SYMBOL_VARIABLE || symbol->class == OFL_SYMBOL_INDEX ||
+                                       symbol->class == OFL_SYMBOL_ASSOCIATE);
+    if (variable && !is_of_the_body(check, scope, ident->name) && !is_listed(&check->stmt->as.loop, ident->name)) {
+        ofl_diag_error(check->diagnostics, ident->span, "'%s' is in no locality clause, as default(none) demands",
+                       ident->name->text);
+        ofl_loop_note(check);
+    }
+}
+
 static bool check_listed(const struct ofl_expr *expr, const struct ofl_meaning *meaning, struct ofl_scope *scope,
                          void *context)
 {
+    if (expr->kind == OFL_EXPR_NAME && meaning->kind == OFL_MEANS_VARIABLE) {
+        const struct ofl_ident ident = {expr->as.name.name, expr->span};
+        must_be_listed(context, scope, &ident, meaning->symbol);
+    }
+    return true;
+}
+
+/* A statement of the body and the scope around it. */
+struct place {
+    const struct ofl_loop_check *check;
+    struct ofl_scope *scope;
+};
+
+static void check_name_listed(const struct ofl_expr *name, void *context)
+{
+    const struct place *place = context;
+    const struct ofl_ident ident = {name->as.name.name, name->span};
+    must_be_listed(place->check, place->scope, &ident, ofl_scope_find(place->scope, ident.name));
+}
+
+/* The index of an implied do in input and output is a variable of the scope. */
+static void check_implied_listed(const struct place *place, const struct ofl_arg *items)
+{
+    for (; items != NULL; items = items->next) {
+        if (items->value != NULL && items->value->kind == OFL_EXPR_IMPLIED_DO) {
+            const struct ofl_ident *index = &items->value->as.implied_do.index;
+            must_be_listed(place->check, place->scope, index, ofl_scope_find(place->scope, index->name));
+            check_implied_listed(place, items->value->as.implied_do.items);
+        }
+    }
+}
+
+/* Names whose value is not used, as in kind(x), have to be listed too. */
+static bool check_names_listed(struct ofl_stmt *stmt, void *context)
+{
     const struct ofl_loop_check *check = context;
-    const struct ofl_symbol *symbol = meaning->kind == OFL_MEANS_VARIABLE ? meaning->symbol : NULL;
-    if (expr->kind == OFL_EXPR_NAME && symbol != NULL && symbol->class == OFL_SYMBOL_VARIABLE &&
-        !is_of_the_body(check, scope, symbol) && !is_listed(&check->stmt->as.loop, expr->as.name.name)) {
-        ofl_diag_error(check->diagnostics, expr->span, "'%s' is in no locality clause, as default(none) demands",
-                       expr->as.name.name->text);
-        ofl_loop_note(check);
+    struct place place = {check, ofl_scope_of(stmt, check->unit)};
+    ofl_stmt_names(stmt, check_name_listed, &place);
+    if (stmt->kind == OFL_STMT_READ || stmt->kind == OFL_STMT_WRITE || stmt->kind == OFL_STMT_PRINT) {
+        check_implied_listed(&place, stmt->as.args.items);
     }
     return true;
 }
@@ -266,9 +278,9 @@ void ofl_loop_check_localities(const struct ofl_loop_check *check)
             check_suitable(check, clause, &name->ident);
         }
     }
-    check_header(check);
     if (default_none) {
         const struct ofl_visitor visitor = {.expr = check_listed, .context = (void *)check};
         ofl_visit_block(check->modules, check->unit, &check->stmt->as.loop.body, &visitor);
+        ofl_walk_stmts(&check->stmt->as.loop.body, check_names_listed, (void *)check);
     }
 }

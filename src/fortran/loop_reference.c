@@ -243,6 +243,22 @@ static void check_deallocated(const struct references *references, const struct 
     }
 }
 
+/* The same at the end of a block: its allocatable variables are deallocated there. */
+static void check_block(const struct references *references, const struct ofl_stmt *stmt)
+{
+    const struct ofl_scope *scope = stmt->as.block.scope;
+    for (const struct ofl_symbol *symbol = scope == NULL ? NULL : scope->first; symbol != NULL; symbol = symbol->next) {
+        bool polymorphic = symbol->type.kind_of == OFL_TYPE_CLASS || symbol->type.kind_of == OFL_TYPE_CLASS_STAR;
+        if (symbol->class == OFL_SYMBOL_VARIABLE && symbol->scope == scope && polymorphic &&
+            OFL_HAS(symbol, ALLOCATABLE) && !OFL_HAS(symbol, SAVE) && !is_inner(references, stmt->span)) {
+            ofl_diag_error(references->check->diagnostics, symbol->declared,
+                           "'%s' is polymorphic, and the end of its block would deallocate it in a do concurrent loop",
+                           symbol->name->text);
+            ofl_loop_note(references->check);
+        }
+    }
+}
+
 /* An intrinsic assignment finalizes what the variable had (F2018 7.5.6.3): parents and components too. */
 static void check_finalized(struct references *references, const struct ofl_symbol *type, struct ofl_span span)
 {
@@ -306,6 +322,9 @@ static void look_at_stmt(struct ofl_stmt *stmt, struct ofl_scope *scope, void *c
             }
         }
         check_defined(references, stmt->as.loop.variable, scope);
+        break;
+    case OFL_STMT_BLOCK:
+        check_block(references, stmt);
         break;
     case OFL_STMT_LABEL_ASSIGN:
         check_defined(references, stmt->as.label_assign.variable, scope);

@@ -285,7 +285,8 @@ static void assignment(struct ofl_modules *modules, struct ofl_scope *scope, con
     bool intrinsic = is_intrinsic_assignment(target, value);
     bool derived = target->type.base == OFL_TYPE_DERIVED || target->type.base == OFL_TYPE_CLASS ||
                    value->type.base == OFL_TYPE_DERIVED || value->type.base == OFL_TYPE_CLASS;
-    if (!intrinsic || derived) {
+    bool beyond = is_logical(target->type) != is_logical(value->type); /* Fortran; a program may define it */
+    if (!intrinsic || derived || beyond) {
         struct ofl_arg *operands = operand_list(modules, stmt->as.assign.target, stmt->as.assign.value);
         action->call = defined(modules, scope, &key, operands, stmt->span, &action->why);
     }

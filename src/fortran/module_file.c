@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const char first_line[] = "gpu-offload module information ";
-enum { FORMAT = 1, MAX_HEADER = 4000 };
+enum { FORMAT = 2, MAX_HEADER = 4000 };
 
 /* A module to be written. */
 struct ofl_module_note {
@@ -37,19 +37,19 @@ static uint64_t hash_of(const char *bytes, size_t length, uint64_t hash)
 
 static const uint64_t hash_start = 14695981039346656037u;
 
-/* The whole of a file, NULL if it cannot be read. */
+/* The whole of a file, NULL if it cannot be read.  What is no file is not opened: a pipe would wait for a writer. */
 static char *read_whole(struct ofl_arena *arena, const char *path, size_t *length)
 {
     struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size >= OFL_MAX_SOURCE_BYTES) {
+        return NULL;
+    }
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) {
         return NULL;
     }
-    char *text = NULL;
-    if (fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) && status.st_size < OFL_MAX_SOURCE_BYTES) {
-        text = ofl_arena_alloc(arena, (size_t)status.st_size + 1);
-        *length = fread(text, 1, (size_t)status.st_size, stream);
-    }
+    char *text = ofl_arena_alloc(arena, (size_t)status.st_size + 1);
+    *length = fread(text, 1, (size_t)status.st_size, stream);
     fclose(stream);
     return text;
 }
@@ -64,10 +64,15 @@ static const char *stem_of(struct ofl_arena *arena, const struct ofl_unit *unit)
                : unit->name.name->text;
 }
 
+static const char *suffix_of_mod(const char *stem)
+{
+    return strchr(stem, '@') != NULL ? "smod" : "mod";
+}
+
 static bool hash_of_mod(struct ofl_arena *arena, const char *folder, const char *stem, uint64_t *hash)
 {
     size_t length = 0;
-    const char *path = ofl_arena_format(arena, "%s/%s.%s", folder, stem, strchr(stem, '@') != NULL ? "smod" : "mod");
+    const char *path = ofl_arena_format(arena, "%s/%s.%s", folder, stem, suffix_of_mod(stem));
     const char *text = read_whole(arena, path, &length);
     *hash = text != NULL ? hash_of(text, length, hash_start) : 0;
     return text != NULL;
@@ -149,6 +154,24 @@ static bool cannot_write(const char *path)
     return false;
 }
 
+/* gfortran's .mod stays as it is when only a body changes, and build systems then leave its users alone, whose kernels
+ * have the body in them.  So a hash of the whole module goes behind the .mod's compressed text, where zlib, and with it
+ * gfortran, does not look.  A .mod that gfortran alone has written afterwards lacks it and is found to be another. */
+static bool mark_mod(struct ofl_module_files *files, const struct ofl_module_note *note, const char *stem)
+{
+    const char *path = ofl_arena_format(files->arena, "%s/%s.%s", files->output, stem, suffix_of_mod(stem));
+    const char *mark = ofl_arena_format(files->arena, "ofl %016" PRIx64, ofl_body_hash(files->modules, note->unit));
+    size_t length = 0, added = strlen(mark);
+    const char *text = read_whole(files->arena, path, &length);
+    if (text == NULL || length < added || memcmp(text, "\x1f\x8b", 2) != 0 ||
+        memcmp(text + length - added, mark, added) == 0) {
+        return true; /* none, not gfortran's, or marked */
+    }
+    FILE *stream = fopen(path, "ab");
+    bool good = stream != NULL && fwrite(mark, 1, added, stream) == added;
+    return (stream == NULL || fclose(stream) == 0) && good;
+}
+
 static bool write_one(struct ofl_module_files *files, const struct ofl_module_note *note)
 {
     const struct ofl_parse_options *options = &note->options;
@@ -156,6 +179,9 @@ static bool write_one(struct ofl_module_files *files, const struct ofl_module_no
     const char *stem = stem_of(files->arena, note->unit);
     uint64_t mod;
     size_t length = 0;
+    if (!mark_mod(files, note, stem)) {
+        return cannot_write(ofl_arena_format(files->arena, "%s/%s.%s", files->output, stem, suffix_of_mod(stem)));
+    }
     if (!hash_of_mod(files->arena, files->output, stem, &mod)) {
         return true; /* the host compiler wrote no .mod */
     }
@@ -167,13 +193,14 @@ static bool write_one(struct ofl_module_files *files, const struct ofl_module_no
         free(text);
         return cannot_write(path);
     }
-    fprintf(stream, "%s%d\n%s %s\n", first_line, FORMAT,
-            note->unit->kind == OFL_UNIT_SUBMODULE ? "submodule" : "module", stem);
-    fprintf(stream, "options %s %u %u %d %d %d %d %d %d %d %d\n", options->form == OFL_FORM_FREE ? "free" : "fixed",
-            options->free_line_length, options->fixed_line_length, modules->default_integer, modules->default_real,
-            modules->default_double, modules->default_logical, options->openmp, options->d_lines_are_code,
-            options->backslash, options->dec);
-    fprintf(stream, "mod %016" PRIx64 "\ntext %zu %016" PRIx64 "\n", mod, length, hash_of(text, length, hash_start));
+    const char *header = ofl_arena_format(
+        files->arena, "%s%d\n%s %s\noptions %s %u %u %d %d %d %d %d %d %d %d\nmod %016" PRIx64 "\n", first_line, FORMAT,
+        note->unit->kind == OFL_UNIT_SUBMODULE ? "submodule" : "module", stem,
+        options->form == OFL_FORM_FREE ? "free" : "fixed", options->free_line_length, options->fixed_line_length,
+        modules->default_integer, modules->default_real, modules->default_double, modules->default_logical,
+        options->openmp, options->d_lines_are_code, options->backslash, options->dec, mod);
+    uint64_t hash = hash_of(text, length, hash_of(header, strlen(header), hash_start));
+    fprintf(stream, "%stext %zu %016" PRIx64 "\n", header, length, hash);
     bool good = fwrite(text, 1, length, stream) == length;
     free(text);
     good = fclose(stream) == 0 && good;
@@ -250,13 +277,13 @@ static const char *read_header(const char *bytes, size_t size, const char *stem,
     if (format != FORMAT) {
         return "was written by another version of gpu-offload";
     }
-    int end = 0;
+    int end = 0, hashed = 0; /* `hashed`: the header up to its last line */
     unsigned free_length, fixed_length;
     int found = sscanf(
         bytes + digits + used,
-        "\n%*[a-z] %299[^\n]\noptions %7s %u %u %d %d %d %d %d %d %d %d\nmod %" SCNx64 "\ntext %zu %" SCNx64 "%n", name,
-        form, &free_length, &fixed_length, &header->integer, &header->real, &header->wide, &header->logical, &openmp,
-        &d_lines, &backslash, &dec, &header->mod, &header->length, &header->hash, &end);
+        "\n%*[a-z] %299[^\n]\noptions %7s %u %u %d %d %d %d %d %d %d %d\nmod %" SCNx64 "\n%ntext %zu %" SCNx64 "%n",
+        name, form, &free_length, &fixed_length, &header->integer, &header->real, &header->wide, &header->logical,
+        &openmp, &d_lines, &backslash, &dec, &header->mod, &hashed, &header->length, &header->hash, &end);
     if (found != 15 || end == 0 || strcmp(name, stem) != 0 || bytes[digits + (size_t)used + (size_t)end] != '\n') {
         return "is damaged";
     }
@@ -272,7 +299,8 @@ static const char *read_header(const char *bytes, size_t size, const char *stem,
         return "is cut off";
     }
     if (header->length != (size_t)(bytes + size - header->text) ||
-        hash_of(header->text, header->length, hash_start) != header->hash) {
+        hash_of(header->text, header->length, hash_of(bytes, digits + (size_t)(used + hashed), hash_start)) !=
+            header->hash) {
         return "is damaged";
     }
     return NULL;
@@ -343,6 +371,21 @@ static void load_submodules(struct ofl_module_files *files, const struct ofl_nam
     }
 }
 
+/* The folder whose file the host compiler takes: the first with the .mod or, where none has it, with the information
+ * file.  NULL if there is neither. */
+static const char *folder_of(struct ofl_module_files *files, const char *stem)
+{
+    const char *const suffixes[] = {suffix_of_mod(stem), "ofl"};
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < files->path_count; i++) {
+            if (access(ofl_arena_format(files->arena, "%s/%s.%s", files->paths[i], stem, suffixes[k]), F_OK) == 0) {
+                return files->paths[i];
+            }
+        }
+    }
+    return NULL;
+}
+
 /* See scope_private.h. */
 bool ofl_module_files_load(struct ofl_module_files *files, const struct ofl_name *ancestor, const struct ofl_name *name)
 {
@@ -351,25 +394,24 @@ bool ofl_module_files_load(struct ofl_module_files *files, const struct ofl_name
     if (ofl_module_files_problem(files->modules, name) != NULL) {
         return false;
     }
-    for (size_t i = 0; i < files->path_count; i++) {
-        const char *path = ofl_arena_format(files->arena, "%s/%s.ofl", files->paths[i], stem);
-        if (access(path, F_OK) != 0) {
-            continue;
-        }
-        if (!load(files, name, files->paths[i], stem, path)) {
-            return false;
-        }
-        if (ancestor == NULL) {
-            load_submodules(files, name, files->paths[i]);
-        }
-        return true;
+    const char *folder = folder_of(files, stem);
+    const char *path = folder == NULL ? NULL : ofl_arena_format(files->arena, "%s/%s.ofl", folder, stem);
+    if (path == NULL || access(path, F_OK) != 0) {
+        const char *where = path == NULL
+                                ? ofl_arena_format(files->arena, "%s.ofl in the folders of modules", stem)
+                                : ofl_arena_format(files->arena, "%s beside its .%s", path, suffix_of_mod(stem));
+        add_problem(files, name,
+                    ofl_arena_format(files->arena,
+                                     "there is no %s: compile the module's file with gpu-offload fc first", where));
+        return false;
     }
-    add_problem(files, name,
-                ofl_arena_format(files->arena,
-                                 "there is no %s.ofl in the folders of modules: compile the module's file "
-                                 "with gpu-offload fc first",
-                                 stem));
-    return false;
+    if (!load(files, name, folder, stem, path)) {
+        return false;
+    }
+    if (ancestor == NULL) {
+        load_submodules(files, name, folder);
+    }
+    return true;
 }
 
 void ofl_module_files_start(struct ofl_module_files *files, struct ofl_modules *modules, struct ofl_sources *sources,
@@ -378,11 +420,11 @@ void ofl_module_files_start(struct ofl_module_files *files, struct ofl_modules *
     *files = (struct ofl_module_files){.arena = arena, .modules = modules, .sources = sources};
     const char **all = ofl_arena_alloc(arena, (path_count + 2) * sizeof *all);
     all[files->path_count++] = ".";
-    if (output != NULL) {
-        all[files->path_count++] = output;
-    }
     for (size_t i = 0; i < path_count; i++) {
         all[files->path_count++] = paths[i];
+    }
+    if (output != NULL) {
+        all[files->path_count++] = output; /* gfortran looks there last, wherever -J stands */
     }
     files->paths = all;
     files->output = output != NULL ? output : ".";

@@ -5,18 +5,18 @@
  * all there and mean what they meant: it is read by the same parser as any source.  Line markers in it make messages
  * point at the user's files.
  *
- *     gpu-offload module information 1          the first line: the format's number
+ *     gpu-offload module information 2          the first line: the format's number
  *     module heat                               or: submodule heat@solver
  *     options free 132 0 4 4 8 4 0 0 0 0        see module_file.c
  *     mod 89abcdef01234567                      hash of the .mod that the same compilation wrote
- *     text 1234 0123456789abcdef                bytes and hash of the rest
+ *     text 1234 0123456789abcdef                bytes of the rest; hash of it and the lines above
  *     # 12 "heat.f90"
  *     module heat ...
  *
  * A file is written to a name of its own and renamed, so that nobody reads half of one.  One that is truncated,
  * changed, of another format's number, or older than the .mod beside it is refused with a message that says what to do.
- * A body that changes without its module's interface (then .mod and this file's users stay as they are) is found when
- * the program is linked: see ofl_body_hash. */
+ * A body that changes without its module's interface would leave .mod as it is, and with it the module's users: so a
+ * hash of the module is written behind gfortran's .mod (see mark_mod). */
 #ifndef OFL_FORTRAN_MODULE_FILE_H
 #define OFL_FORTRAN_MODULE_FILE_H
 
@@ -34,13 +34,14 @@ struct ofl_module_files {
     struct ofl_sources *sources;
     const char *output; /* where .mod files are written: -J, or "." */
     const char *const *paths;
-    size_t path_count; /* where they are looked for: ".", -J, -I */
+    size_t path_count; /* where they are looked for: ".", -I, -J */
     struct ofl_module_note *notes, **next_note;
     struct ofl_module_problem *problems;
 };
 
 /* From now on modules that the compilation itself does not have are looked for in files.  `paths` are -I's; the current
- * folder and `output` (NULL: none was given) come before them. */
+ * folder comes before them and `output` (NULL: none was given) behind.  What counts is the first folder that has the
+ * .mod, since that one is the host compiler's. */
 void ofl_module_files_start(struct ofl_module_files *files, struct ofl_modules *modules, struct ofl_sources *sources,
                             struct ofl_arena *arena, const char *output, const char *const *paths, size_t path_count);
 
@@ -54,9 +55,8 @@ bool ofl_module_files_write(struct ofl_module_files *files);
 /* Why a module is not at hand: "its information file ... is ...".  NULL if nothing is known but that it is not. */
 const char *ofl_module_files_problem(const struct ofl_modules *modules, const struct ofl_name *name);
 
-/* The hash of a procedure's body: the same from its source and from a module information file, another one when
- * something of its statements changes.  A kernel that has the body in it refers to a symbol with this hash, which the
- * object of the body defines.  Layout, comments and letter case do not count; the options that change what the text
- * means do. */
+/* The hash of a procedure's body or a module: the same from its source and from a module information file, another one
+ * when something of its statements changes.  Layout, comments and letter case do not count; the options that change
+ * what the text means do. */
 uint64_t ofl_body_hash(const struct ofl_modules *modules, const struct ofl_unit *unit);
 #endif

@@ -77,6 +77,32 @@ static void walk_loop(const struct walk *walk, const struct ofl_loop *loop)
     }
 }
 
+static void walk_bounds(const struct walk *walk, const struct ofl_bound *bound)
+{
+    for (; bound != NULL; bound = bound->next) {
+        walk_expr(walk, bound->lower);
+        walk_expr(walk, bound->upper);
+    }
+}
+
+static void walk_declaration(const struct walk *walk, const struct ofl_stmt *stmt)
+{
+    const struct ofl_type_spec *type = stmt->as.decl.type;
+    if (type != NULL) {
+        walk_expr(walk, type->kind_value);
+        walk_expr(walk, type->length);
+        walk_args(walk, type->parameters);
+    }
+    for (const struct ofl_attr *attr = stmt->as.decl.attrs; attr != NULL; attr = attr->next) {
+        walk_bounds(walk, attr->bounds);
+    }
+    for (const struct ofl_entity *entity = stmt->as.decl.entities; entity != NULL; entity = entity->next) {
+        walk_bounds(walk, entity->bounds);
+        walk_expr(walk, entity->length);
+        walk_expr(walk, entity->value);
+    }
+}
+
 void ofl_stmt_names(const struct ofl_stmt *stmt, void (*visit)(const struct ofl_expr *name, void *context),
                     void *context)
 {
@@ -86,6 +112,9 @@ void ofl_stmt_names(const struct ofl_stmt *stmt, void (*visit)(const struct ofl_
     case OFL_STMT_POINTER_ASSIGN:
         walk_expr(&walk, stmt->as.assign.target);
         walk_expr(&walk, stmt->as.assign.value);
+        break;
+    case OFL_STMT_TYPE_DECL:
+        walk_declaration(&walk, stmt);
         break;
     case OFL_STMT_CALL:
         walk_expr(&walk, stmt->as.call.designator);
@@ -126,6 +155,14 @@ void ofl_stmt_names(const struct ofl_stmt *stmt, void (*visit)(const struct ofl_
     case OFL_STMT_READ:
     case OFL_STMT_WRITE:
     case OFL_STMT_PRINT:
+    case OFL_STMT_OPEN:
+    case OFL_STMT_CLOSE:
+    case OFL_STMT_INQUIRE:
+    case OFL_STMT_BACKSPACE:
+    case OFL_STMT_REWIND:
+    case OFL_STMT_ENDFILE:
+    case OFL_STMT_FLUSH:
+    case OFL_STMT_WAIT:
         walk_args(&walk, stmt->as.args.controls);
         walk_args(&walk, stmt->as.args.items);
         break;

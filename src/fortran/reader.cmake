@@ -1,6 +1,6 @@
 # The check of parallel loops, on top of the reader.
 set(OFL_FORTRAN_CHECK
-  names.c loop_check.c loop_locality.c loop_reference.c unsupported.c)
+  names.c loop_check.c loop_header.c loop_locality.c loop_reference.c unsupported.c)
 
 # The part of the front end that reads Fortran, by stage: texts, statements, tree, meaning.  Also built by tests/fuzz/fortran, as the check is.
 set(OFL_FORTRAN_READER

@@ -160,7 +160,10 @@ struct ofl_symbol *ofl_component_find(const struct ofl_symbol *type, const struc
 /* The symbol a name means in a scope: declared there, used, or from its hosts.  NULL if nowhere declared. */
 struct ofl_symbol *ofl_scope_find(struct ofl_scope *scope, const struct ofl_name *name);
 
-/* The same; a name that nothing declares gets a variable by the implicit rules, in the unit's scope.
+/* Whether the scope itself, not one of its hosts, declares the name or uses it from a module. */
+bool ofl_scope_brings(struct ofl_scope *scope, const struct ofl_name *name);
+
+/* ofl_scope_find; a name that nothing declares gets a variable by the implicit rules, in the unit's scope.
  * NULL under implicit none, or where the scope is open. */
 struct ofl_symbol *ofl_scope_find_or_implicit(struct ofl_modules *modules, struct ofl_scope *scope,
                                               const struct ofl_ident *ident);

@@ -89,6 +89,11 @@ struct ofl_symbol *ofl_scope_find(struct ofl_scope *scope, const struct ofl_name
     return NULL;
 }
 
+bool ofl_scope_brings(struct ofl_scope *scope, const struct ofl_name *name)
+{
+    return ofl_scope_own(scope, name) != NULL || find_used(scope, name) != NULL;
+}
+
 /* Whether a module that is known in part or not at all may have a name.  Of the intrinsic ones, names begin with the
  * module's. */
 static bool may_have(const struct ofl_use *use, const struct ofl_name *there)

@@ -207,12 +207,11 @@ static void test_damage(void **state)
         char old = text[at];
         text[at] = old == '7' ? '8' : '7';
         write_file("heat.ofl", text, length);
-        const struct ofl_meaning *meaning = use();
-        assert_true(meaning->kind == OFL_MEANS_UNKNOWN || (at > 50 && at < 100));
+        assert_int_equal(use()->kind, OFL_MEANS_UNKNOWN);
         reading_end(&reading);
         text[at] = old;
     }
-    text[strlen("gpu-offload module information ")] = '2';
+    text[strlen("gpu-offload module information ")] = '9';
     write_file("heat.ofl", text, length);
     expect_problem("was written by another version of gpu-offload");
     write_file("heat.ofl", "", 0);

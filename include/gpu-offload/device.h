@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OFL_DEVICE_ABI     2
+#define OFL_DEVICE_ABI     3
 #define OFL_BACKEND_SYMBOL "ofl_backend"
 
 enum ofl_reason {
@@ -161,6 +161,8 @@ struct ofl_backend {
     enum ofl_reason (*host_release)(int device, void *address);
     enum ofl_reason (*host_register)(int device, void *address, size_t bytes);
     enum ofl_reason (*host_unregister)(int device, void *address);
+    /* Whether the byte lies in page-locked memory of either kind, whoever made it so: devices may write there. */
+    bool (*host_is_locked)(int device, const void *address);
 
     /* Streams and events.  elapsed: seconds between two events that have happened. */
     enum ofl_reason (*stream_create)(int device, struct ofl_stream **out);

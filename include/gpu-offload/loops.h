@@ -136,7 +136,7 @@ void ofl_loops_image(int64_t *loop, const int64_t *version, const int64_t *devic
  *     o                        an object that was given to ofl_loops_read or ofl_loops_absent before: the next of them
  *     hINDEX,OFFSET,...        ofl_loops_whole for the object
  *     cOFFSET,RANK,BYTES,WRITTEN  ofl_loops_component for the object
- *     sBYTES, lBYTES           a value; a logical value, which the kernel takes as 0 or 1
+ *     sBYTES                   a value; a logical one is an integer(4), 0 or 1
  *     v                        a value that was given to ofl_loops_scalar before
  *     xOBJECT,BYTES, y...      a reduce variable; y: with the number of its elements
  *

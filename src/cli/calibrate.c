@@ -5,7 +5,9 @@
  * memory (calibrate/copies.c), fits a machine to the two traces (calibrate/fit.c) and replaces the old profile in one
  * step.  Interrupted at any moment it leaves the old profile as it was and no files behind. */
 #include "cli/calibrate/calibrate.h"
+#include "cli/capture.h"
 #include "cli/cli.h"
+#include "cli/device_check.h"
 #include "base/message.h"
 #include "profile/facts.h"
 #include "profile/store.h"
@@ -23,10 +25,10 @@
 
 static void interrupt(int signal)
 {
-    ofl_calibration_interrupted = signal;
+    ofl_cli_interrupted = signal;
 }
 
-enum { QUICK_SECONDS = 20, FULL_SECONDS = 300, LEAST_SECONDS = 10, MOST_SECONDS = 3600 };
+enum { QUICK_SECONDS = 20, FINE_SECONDS = 200, FULL_SECONDS = 300, LEAST_SECONDS = 10, MOST_SECONDS = 3600 };
 
 struct options {
     const char *device, *output;
@@ -67,6 +69,12 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
+static const char *backend_folder(void)
+{
+    const char *folder = getenv("GPU_OFFLOAD_BACKEND_DIR");
+    return folder != NULL ? folder : "";
+}
+
 static bool make_folder(struct ofl_calibration_pass *pass)
 {
     const char *base = getenv("TMPDIR");
@@ -80,22 +88,33 @@ static bool make_folder(struct ofl_calibration_pass *pass)
     return true;
 }
 
-static bool save(const struct options *options, const struct ofl_calibration_pass *cpu, struct ofl_profile *profile)
+/* Where the profile will be; false after a message if it cannot be written there. */
+static bool find_output(const struct options *options, const struct ofl_profile_key *here, char path[PATH_MAX])
 {
-    char path[PATH_MAX], explanation[512];
+    char explanation[PATH_MAX + 128];
+    if (options->output != NULL) {
+        snprintf(path, PATH_MAX, "%s", options->output);
+    } else if (!ofl_profile_path(here, options->device, path, PATH_MAX)) {
+        ofl_message("calibrate: there is no home folder to keep the profile in; name a file with --output");
+        return false;
+    }
+    if (!ofl_profile_can_save(path, explanation, sizeof explanation)) {
+        ofl_message("calibrate: %s; name another file with --output", explanation);
+        return false;
+    }
+    return true;
+}
+
+static bool save(const struct options *options, const struct ofl_calibration_pass *cpu, struct ofl_profile *profile,
+                 const char *path)
+{
+    char explanation[PATH_MAX + 128];
     time_t seconds = time(NULL);
     struct tm date;
-    ofl_facts_key(strcmp(options->device, "cuda") == 0, &profile->key);
     snprintf(profile->key.library, sizeof profile->key.library, "%s", cpu->library);
     profile->quick = is_quick(options);
     if (localtime_r(&seconds, &date) != NULL) {
         strftime(profile->date, sizeof profile->date, "%Y-%m-%d %H:%M", &date);
-    }
-    if (options->output != NULL) {
-        snprintf(path, sizeof path, "%s", options->output);
-    } else if (!ofl_profile_path(&profile->key, options->device, path, sizeof path)) {
-        ofl_message("calibrate: there is no home folder to keep the profile in; name a file with --output");
-        return false;
     }
     if (!ofl_profile_save(path, profile, explanation, sizeof explanation)) {
         ofl_message("calibrate: %s", explanation);
@@ -105,24 +124,24 @@ static bool save(const struct options *options, const struct ofl_calibration_pas
     return true;
 }
 
-static int calibrate(const struct options *options)
+/* Both passes; the device's copies have been measured. */
+static bool measure(const struct options *options, const struct ofl_calibration_copies *copies, const char *path,
+                    struct ofl_profile *profile)
 {
-    static struct ofl_profile profile;
     struct ofl_calibration_pass cpu = {.points = 0}, device = {.points = 0};
-    struct ofl_calibration_copies copies;
-    struct ofl_calibration_effort on_cpu = {NULL, 0.55 * options->seconds, is_quick(options) ? 1536 : 6144, 0};
+    const bool coarse = options->seconds < FINE_SECONDS;
+    struct ofl_calibration_effort on_cpu = {NULL, 0.55 * options->seconds, is_quick(options) ? 1536 : 6144, coarse, 0};
     struct ofl_calibration_effort on_device = {options->device, options->seconds - on_cpu.seconds,
-                                               is_quick(options) ? 3072 : 12288, 0};
+                                               is_quick(options) ? 3072 : 12288, coarse, 0};
     on_cpu.later = on_device.seconds;
     char explanation[512] = "";
-    int status = OFL_EXIT_FAILED;
+    bool done = false;
     if (make_folder(&cpu) && make_folder(&device) && ofl_calibration_run(&on_cpu, &cpu) &&
         ofl_calibration_run(&on_device, &device)) {
-        ofl_calibration_copies(options->device, &copies);
-        if (!ofl_calibration_fit(&cpu, &device, &copies, &profile.machine, explanation, sizeof explanation)) {
+        if (!ofl_calibration_fit(&cpu, &device, copies, &profile->machine, explanation, sizeof explanation)) {
             ofl_message("calibrate: %s; no profile was written", explanation);
-        } else if (!ofl_calibration_interrupted && save(options, &cpu, &profile)) {
-            status = 0;
+        } else {
+            done = !ofl_cli_interrupted && save(options, &cpu, profile, path);
         }
         size_t disturbed = cpu.disturbed + device.disturbed, points = cpu.points + device.points;
         if (disturbed > 0) {
@@ -135,11 +154,27 @@ static int calibrate(const struct options *options)
     remove_folder(device.folder);
     free(cpu.point);
     free(device.point);
-    if (ofl_calibration_interrupted) {
-        ofl_message("calibrate: interrupted; the profile is as it was");
-        return 128 + ofl_calibration_interrupted;
+    return done;
+}
+
+/* What can be known in the first seconds comes first: whether there is a device, and a place for the profile. */
+static int calibrate(const struct options *options)
+{
+    static struct ofl_profile profile;
+    struct ofl_calibration_copies copies;
+    char path[PATH_MAX], explanation[PATH_MAX + 512];
+    bool done = false;
+    ofl_facts_key(strcmp(options->device, "cuda") == 0, &profile.key);
+    if (!ofl_cli_check_device(options->device, backend_folder(), explanation, sizeof explanation)) {
+        ofl_message("calibrate: %s; nothing was measured", explanation);
+    } else if (find_output(options, &profile.key, path) && ofl_calibration_copies(options->device, &copies)) {
+        done = measure(options, &copies, path, &profile);
     }
-    return status;
+    if (!done && ofl_cli_interrupted) {
+        ofl_message("calibrate: interrupted; the profile is as it was");
+        return 128 + ofl_cli_interrupted;
+    }
+    return done ? 0 : OFL_EXIT_FAILED;
 }
 
 static bool read_seconds(const char *text, int *out)

@@ -6,9 +6,9 @@
 #include "cli/capture.h"
 #include "base/clock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -16,19 +16,28 @@
 
 enum { CAPTURE_MAX = 4 << 20 };
 
-/* Reads until the end or the deadline.  Returns false at the deadline. */
+volatile sig_atomic_t ofl_cli_interrupted;
+
+/* Reads until the end or the deadline.  Returns false at the deadline or when the command was interrupted; a signal
+ * that comes just before poll is noticed at the next turn. */
 static bool read_all(int input, char *text, size_t *length, double deadline)
 {
     for (;;) {
         struct pollfd wait = {.fd = input, .events = POLLIN};
         double left = deadline - ofl_clock();
-        if (left <= 0 || poll(&wait, 1, (int)(left * 1000) + 1) == 0) {
+        if (left <= 0 || ofl_cli_interrupted) {
             return false;
+        }
+        if (poll(&wait, 1, left < 0.5 ? (int)(left * 1000) + 1 : 500) <= 0) {
+            continue;
         }
         char discarded[4096];
         bool full = *length == CAPTURE_MAX;
         ssize_t n =
             full ? read(input, discarded, sizeof discarded) : read(input, text + *length, CAPTURE_MAX - *length);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
         if (n <= 0) {
             return true;
         }
@@ -70,7 +79,8 @@ char *ofl_cli_capture_call(void (*work)(int output, void *context), void *contex
             kill(-child, SIGKILL);
             kill(child, SIGKILL); /* it may not have made its group yet */
         }
-        waitpid(child, &status, 0);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
     }
     if (!ended || status != 0) {
         free(text);

@@ -1,6 +1,10 @@
 /* Runs another program and reads what it prints. */
 #ifndef OFL_CLI_CAPTURE_H
 #define OFL_CLI_CAPTURE_H
+#include <signal.h>
+
+/* Set by a command's handler of signals that end it: what runs is then ended, soon, and NULL returned. */
+extern volatile sig_atomic_t ofl_cli_interrupted;
 
 /* Standard output of argv (found along PATH), at most 4 MiB of it, as one string that the caller frees; NULL if it
  * could not be started, ran longer than `seconds` (it is then killed), or ended with a status other

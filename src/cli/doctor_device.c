@@ -56,7 +56,7 @@ static const struct {
     const char *name, *purpose;
 } cuda_libraries[] = {
     {"libcuda.so", "driver"},     {"libnvidia-ml.so", "load of the GPU"}, {"libcublas.so", "BLAS"},
-    {"libcusolver.so", "LAPACK"}, {"libcufft.so", "Fourier transforms"},  {"libnvrtc.so", "compiling kernels"},
+    {"libcusolver.so", "LAPACK"}, {"libnvrtc.so", "compiling kernels"},
 };
 enum { CUDA_LIBRARIES = sizeof cuda_libraries / sizeof *cuda_libraries };
 

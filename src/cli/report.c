@@ -21,7 +21,7 @@
 struct sum {
     uint64_t calls, nested;
     double seconds, flops, copying, waiting;
-    double bytes_in, bytes_out, bytes_repeated;
+    double bytes_in, bytes_out, bytes_repeated, bytes_spared;
     double error; /* sum of |log(observed / predicted)| */
     uint64_t predicted;
 };
@@ -61,6 +61,21 @@ static double repeated_bytes(struct seen *seen, const struct ofl_trace_record *r
     return repeated;
 }
 
+/* Bytes that the device read without their being sent: they were there since an earlier call. */
+static double spared_bytes(const struct ofl_trace_record *record)
+{
+    double read = 0;
+    for (int i = 0; i < record->buffers; i++) {
+        const struct ofl_trace_buffer *buffer = &record->buffer[i];
+        bool again = false; /* sent once only */
+        for (int j = 0; j < i; j++) {
+            again = again || (buffer->access == OFL_READ && record->buffer[j].address == buffer->address);
+        }
+        read += buffer->access == OFL_READ && !again ? (double)buffer->bytes : 0;
+    }
+    return record->reason == OFL_OK && read > (double)record->bytes_in ? read - (double)record->bytes_in : 0;
+}
+
 static void add(struct sum *sum, const struct ofl_trace_record *record, double repeated)
 {
     double seconds = 1e-9 * (double)record->duration;
@@ -74,6 +89,7 @@ static void add(struct sum *sum, const struct ofl_trace_record *record, double r
     sum->bytes_in += (double)record->bytes_in;
     sum->bytes_out += (double)record->bytes_out;
     sum->bytes_repeated += repeated;
+    sum->bytes_spared += spared_bytes(record);
     bool failed = (record->flags & OFL_TRACE_FAILED) != 0; /* it ended early */
     if (predicted > 0 && isfinite(predicted) && seconds > 0 && !failed) {
         sum->error += fabs(log(seconds / predicted));
@@ -164,6 +180,10 @@ static void print_totals(const struct totals *totals)
     }
     if (totals->failed > 0) {
         printf("\n  %" PRIu64 " calls of LAPACK failed (info was not 0).\n", totals->failed);
+    }
+    if (totals->all[1].bytes_spared > 0) {
+        printf("\n  Operands of %.3f GB were on the device already and not sent again.\n",
+               1e-9 * totals->all[1].bytes_spared);
     }
     double repeated = totals->all[0].bytes_repeated + totals->all[1].bytes_repeated;
     if (repeated > 0) {

@@ -91,6 +91,10 @@ static void print_default(const struct ofl_setting_info *setting)
         text++;
         length -= 2;
     }
+    if (length == 0 && strstr(setting->help, "Default:") != NULL) { /* it depends, and has been said */
+        printf("        (%s)\n", setting->variable);
+        return;
+    }
     printf("        (%s; default: %.*s)\n", setting->variable, length > 0 ? length : 4, length > 0 ? text : "none");
 }
 

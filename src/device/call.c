@@ -83,7 +83,7 @@ void ofl_call_transfers(const struct ofl_call *call, int i, bool *read, bool *wr
             (operand->access == OFL_ADD &&
              !scalar_is_zero(call, &call->beta, (traits_of(call->operation) & REAL_BETA) != 0));
     /* LAPACK's results are looked at before any of them is committed. */
-    *staged = *written && (ofl_call_is_lapack(call) || *read);
+    *staged = *written && ofl_call_is_lapack(call);
     *copy_of = -1;
     for (int j = 0; j < i && *copy_of < 0; j++) {
         *copy_of = same_input(operand, &call->operand[j]) ? j : -1;
@@ -99,7 +99,8 @@ void ofl_device_outlook(const struct ofl_call *call, struct ofl_device_outlook *
     }
     int count = ofl_call_is_empty(call) ? 0 : ofl_tiles_count(&layout, &out->shared);
     out->pieces = count > 1 ? count : 1;
-    out->most_bytes = ofl_beyond_can(call->operation) && ofl_device_state() == OFL_OK
-                          ? ofl_memory_limit(ofl_started_device(), call->operation)
-                          : 0;
+    struct ofl_ring ring;
+    bool divisible = ofl_beyond_can(call->operation) || ofl_ring_of(call, &ring);
+    out->most_bytes =
+        divisible && ofl_device_state() == OFL_OK ? ofl_memory_limit(ofl_started_device(), call->operation) : 0;
 }

@@ -28,6 +28,10 @@ void ofl_device_prefer(const char *backend);
  * Never starts anything; a few nanoseconds. */
 enum ofl_reason ofl_device_state(void);
 
+/* The same, but where files tell for certain that there is no device to be started, why; ofl_device_explanation then
+ * says more.  Starts nothing.  Below a millisecond the first time, then a few nanoseconds. */
+enum ofl_reason ofl_device_look(void);
+
 /* "cuda", "host"; NULL before a successful start and in a child that stays on the CPU. */
 const char *ofl_device_name(void);
 
@@ -64,6 +68,30 @@ enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_b
  * operation does not read may hold anything: the CPU computes all of it).  `times` may be NULL.
  * One call at a time; others wait; OFL_NESTED from a signal handler inside a call of the same thread. */
 enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_times *times);
+
+/* Of the operands that a call reads, bytes. */
+struct ofl_device_residency {
+    double resident; /* on the device since an earlier call, probably unchanged */
+    double repeated; /* not there, but unchanged between calls: a copy would serve later calls too */
+    double credit;   /* seconds that were missed because it was not there */
+};
+
+/* What is known without looking at all of it; all zeros where nothing is kept. */
+void ofl_device_residency(const struct ofl_call *call, struct ofl_device_residency *out);
+
+/* The CPU has done the call; with its repeated operands on the device the device would have saved `seconds`. */
+void ofl_device_residency_missed(const struct ofl_call *call, double seconds);
+
+struct ofl_residency_counts {
+    bool works;                       /* wanted, and the kernel can prove that memory is unchanged */
+    uint64_t kept, uses;              /* copies made to stay; uses of such copies */
+    uint64_t bytes_spared, bytes_now; /* not copied in; on the device now */
+    uint64_t bytes_checked;           /* that the kernel was asked about, and the seconds that this took */
+    double check_seconds;
+};
+
+/* Of this process so far. */
+void ofl_device_residency_counts(struct ofl_residency_counts *out);
 
 /* Times a copy of so many bytes between page-locked host memory and the started device: the shortest of a few.  For
  * calibrations. */

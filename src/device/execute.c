@@ -1,21 +1,23 @@
 /* Running one call on the device: copy in, compute, copy out, through the pipeline.
  *
- * The whole call is one unit.  Until everything has succeeded nothing is written
- * that the CPU path would read: an output that the operation also reads arrives in
- * a staging area in host memory and is then put into its place by plain memory
- * copies, which cannot fail.  An output that is only written goes straight to its
- * place: after a failure the CPU computes all of it.  LAPACK's results are all staged
- * and looked at first (lapack.c).  After a failure the streams are drained, so that
+ * The whole call is one unit, though its results go to their places tile by tile
+ * while later tiles compute.  What was there is kept where the CPU path would read
+ * it, piece by piece, and put back after a failure by plain memory copies, which
+ * cannot fail.  An output that is only written is computed by the CPU as a whole.
+ * LAPACK's results are all staged and looked at first (lapack.c).  After a failure the streams are drained, so that
  * nothing arrives later.  Calls that take more device memory than they may go to beyond.c, or stay on the CPU.
  *
- * One call runs at a time; `turn` guards everything that is static here. */
+ * Calls of several threads may run at the same time, each in a lane of its own (lanes.c). */
 #include "device/internal.h"
 #include "base/clock.h"
 #include "device/beyond.h"
 #include "device/call.h"
 #include "device/descriptors.h"
+#include "device/lanes.h"
+#include "device/large.h"
 #include "device/lapack.h"
 #include "device/pool.h"
+#include "device/resident.h"
 #include "device/scratch.h"
 #include "device/stack.h"
 #include "device/tiles.h"
@@ -27,19 +29,19 @@
 
 enum { alignment = 256 };
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-/* From before the turn is asked for until after it is given back: a signal handler that comes here in the
+/* From before a lane is asked for until after it is given back: a signal handler that comes here in the
  * middle of its thread's own call is sent away. */
 static _Thread_local volatile bool inside;
-static struct ofl_scratch scratch;
-static struct ofl_step steps[OFL_MOST_STEPS];
-static _Atomic uint64_t cached_bytes; /* scratch.device_bytes, for readers without the lock */
+static _Thread_local struct ofl_lane *lane; /* of the call that this thread works for */
 
 /* Where everything of a call lies. */
 struct plan {
     struct ofl_call call; /* on device buffers */
-    bool read[OFL_MAX_OPERANDS], written[OFL_MAX_OPERANDS], staged[OFL_MAX_OPERANDS];
-    int copy_of[OFL_MAX_OPERANDS]; /* an earlier operand with the same content, or -1 */
+    bool read[OFL_MAX_OPERANDS], written[OFL_MAX_OPERANDS];
+    bool staged[OFL_MAX_OPERANDS];          /* the result goes to a staging area first */
+    bool undone[OFL_MAX_OPERANDS];          /* or to its place, and what was there is kept */
+    int copy_of[OFL_MAX_OPERANDS];          /* an earlier operand with the same content, or -1 */
+    struct ofl_grip grip[OFL_MAX_OPERANDS]; /* copies that stay on the device */
     size_t device_offset[OFL_MAX_OPERANDS], host_offset[OFL_MAX_OPERANDS];
     size_t device_bytes, host_bytes; /* in all */
     size_t work_offset, work_bytes, host_work_offset, host_work_bytes;
@@ -62,22 +64,42 @@ static bool operand_bytes(const struct ofl_buffer *operand, size_t *bytes)
            !__builtin_mul_overflow(*bytes, (size_t)operand->element_size, bytes);
 }
 
-static bool plan_operand(const struct ofl_call *call, int i, struct plan *plan)
+static void plan_operand(const struct ofl_call *call, int i, struct plan *plan)
 {
     const struct ofl_buffer *operand = &call->operand[i];
-    size_t bytes;
     ofl_call_transfers(call, i, &plan->read[i], &plan->written[i], &plan->staged[i], &plan->copy_of[i]);
+    plan->undone[i] = plan->written[i] && plan->read[i] && !plan->staged[i];
     plan->call.operand[i].ld = operand->rows;
     if (operand->region == OFL_PIVOTS) {
         plan->call.operand[i].element_size = sizeof(int64_t);
         plan->staged[i] = true; /* in both directions */
     }
-    if (plan->copy_of[i] >= 0) {
-        plan->device_offset[i] = plan->device_offset[plan->copy_of[i]];
+}
+
+/* Room for an operand, unless it is there already. */
+static bool reserve_operand(int i, struct plan *plan)
+{
+    size_t bytes;
+    return plan->copy_of[i] >= 0 ||
+           (operand_bytes(&plan->call.operand[i], &bytes) &&
+            (plan->grip[i].copy != NULL || reserve(bytes, &plan->device_bytes, &plan->device_offset[i])) &&
+            (!(plan->staged[i] || plan->undone[i]) || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
+}
+
+/* Where everything lies. */
+static enum ofl_reason reserve_all(const struct ofl_call *call, struct plan *plan)
+{
+    size_t info_bytes = ofl_call_is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
+    bool fits = true;
+    plan->device_bytes = plan->host_bytes = 0;
+    for (int i = 0; i < call->operands && fits; i++) {
+        fits = reserve_operand(i, plan);
     }
-    return plan->copy_of[i] >= 0 || (operand_bytes(&plan->call.operand[i], &bytes) &&
-                                     reserve(bytes, &plan->device_bytes, &plan->device_offset[i]) &&
-                                     (!plan->staged[i] || reserve(bytes, &plan->host_bytes, &plan->host_offset[i])));
+    fits = fits && reserve(plan->work_bytes, &plan->device_bytes, &plan->work_offset) &&
+           reserve(plan->host_work_bytes, &plan->host_bytes, &plan->host_work_offset) &&
+           reserve(info_bytes, &plan->device_bytes, &plan->info_offset) &&
+           reserve(info_bytes, &plan->host_bytes, &plan->host_info_offset);
+    return fits ? OFL_OK : OFL_TOO_LARGE;
 }
 
 static enum ofl_reason make_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
@@ -88,45 +110,34 @@ static enum ofl_reason make_plan(const struct ofl_started *started, const struct
     }
     plan->call = *call;
     for (int i = 0; i < call->operands; i++) {
-        if (!plan_operand(call, i, plan)) {
-            return OFL_TOO_LARGE;
-        }
+        plan_operand(call, i, plan);
     }
     enum ofl_reason reason = started->backend->operation_supports(started->device, &plan->call);
     if (reason == OFL_OK) {
         reason = started->backend->operation_workspace(started->device, &plan->call, &plan->work_bytes,
                                                        &plan->host_work_bytes);
     }
-    if (reason != OFL_OK) {
-        return reason;
-    }
-    if (!reserve(plan->work_bytes, &plan->device_bytes, &plan->work_offset) ||
-        !reserve(plan->host_work_bytes, &plan->host_bytes, &plan->host_work_offset)) {
-        return OFL_TOO_LARGE;
-    }
-    size_t info_bytes = ofl_call_is_lapack(call) ? OFL_INFO_WORDS * sizeof(int32_t) : 0;
-    if (!reserve(info_bytes, &plan->device_bytes, &plan->info_offset) ||
-        !reserve(info_bytes, &plan->host_bytes, &plan->host_info_offset)) {
-        return OFL_TOO_LARGE;
-    }
-    return OFL_OK;
+    return reason == OFL_OK ? reserve_all(call, plan) : reason;
 }
 
 static void *device_at(size_t offset)
 {
-    return (char *)scratch.device + offset;
+    return (char *)lane->scratch.device + offset;
 }
 
 static void *host_at(size_t offset)
 {
-    return scratch.host == NULL ? NULL : (char *)scratch.host + offset;
+    return lane->scratch.host == NULL ? NULL : (char *)lane->scratch.host + offset;
 }
 
 static enum ofl_reason get_memory(const struct ofl_started *started, const struct plan *plan)
 {
-    enum ofl_reason reason = ofl_scratch_device(&scratch, started, plan->device_bytes);
+    enum ofl_reason reason = ofl_scratch_device(&lane->scratch, started, plan->device_bytes);
+    while (reason == OFL_DEVICE_MEMORY && (ofl_resident_evict(started) || ofl_lanes_release_idle())) {
+        reason = ofl_scratch_device(&lane->scratch, started, plan->device_bytes);
+    }
     if (reason == OFL_OK && plan->host_bytes > 0) {
-        reason = ofl_scratch_host(&scratch, started, plan->host_bytes);
+        reason = ofl_scratch_host(&lane->scratch, started, plan->host_bytes);
     }
     return reason;
 }
@@ -197,15 +208,19 @@ static void make_layout(const struct ofl_call *call, struct plan *plan, struct o
     *layout = (struct ofl_layout){.call = call, .device = &plan->call};
     plan->call.info = ofl_call_is_lapack(call) ? device_at(plan->info_offset) : NULL;
     for (int i = 0; i < call->operands; i++) {
-        plan->call.operand[i].address = device_at(plan->device_offset[i]);
+        int same = plan->copy_of[i] >= 0 ? plan->copy_of[i] : i;
+        const struct ofl_grip *grip = &plan->grip[same];
+        plan->call.operand[i].address = grip->copy != NULL ? grip->device : device_at(plan->device_offset[same]);
+        layout->only[i] = grip->copy != NULL && grip->current ? &grip->changed : NULL;
         layout->read[i] = plan->read[i];
         layout->written[i] = plan->written[i];
         layout->copy_of[i] = plan->copy_of[i];
         layout->target[i] = call->operand[i];
+        layout->undo[i] = plan->undone[i] ? host_at(plan->host_offset[i]) : NULL;
         if (plan->staged[i]) {
             layout->target[i].address = host_at(plan->host_offset[i]);
             layout->target[i].ld = call->operand[i].rows;
-            layout->locked[i] = scratch.host_is_locked;
+            layout->locked[i] = lane->scratch.host_is_locked;
         }
         plan->looks[i] = ofl_call_is_lapack(call) && ofl_lapack_sight(call, i, &plan->sight[i]);
         layout->sight[i] = plan->looks[i] ? &plan->sight[i] : NULL;
@@ -217,8 +232,8 @@ static bool can_run(const struct ofl_started *started, const struct plan *plan, 
 {
     const struct ofl_backend *backend = started->backend;
     for (int i = 0; i < count; i++) {
-        for (int j = 0; j < steps[i].calls; j++) {
-            const struct ofl_call *tile = &steps[i].call[j];
+        for (int j = 0; j < lane->step[i].calls; j++) {
+            const struct ofl_call *tile = &lane->step[i].call[j];
             size_t bytes = 0, host_bytes = 0;
             if (ofl_operation_prepare(started, tile->operation) != OFL_OK ||
                 backend->operation_supports(started->device, tile) != OFL_OK ||
@@ -233,22 +248,22 @@ static bool can_run(const struct ofl_started *started, const struct plan *plan, 
 
 /* Everything up to the staging areas; *cut tells whether the streams of copies were used. */
 static enum ofl_reason run_steps(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
-                                 struct ofl_device_times *times, bool *cut)
+                                 struct ofl_device_times *times, struct ofl_pipeline *pipeline, bool *cut)
 {
     struct ofl_layout layout;
-    struct ofl_pipeline pipeline = {.started = started,
-                                    .step = steps,
-                                    .scratch = device_at(plan->work_offset),
-                                    .scratch_bytes = plan->work_bytes,
-                                    .host_scratch = host_at(plan->host_work_offset),
-                                    .host_scratch_bytes = plan->host_work_bytes,
-                                    .timed = true};
+    *pipeline = (struct ofl_pipeline){.started = started,
+                                      .step = lane->step,
+                                      .scratch = device_at(plan->work_offset),
+                                      .scratch_bytes = plan->work_bytes,
+                                      .host_scratch = host_at(plan->host_work_offset),
+                                      .host_scratch_bytes = plan->host_work_bytes,
+                                      .timed = true};
     make_layout(call, plan, &layout);
-    int count = ofl_tiles(&layout, steps);
+    int count = ofl_tiles(&layout, lane->step);
     *cut = count > 1 && can_run(started, plan, count);
-    pipeline.steps = *cut ? count : 1;
+    pipeline->steps = *cut ? count : 1;
     if (!*cut) {
-        ofl_whole(&layout, steps);
+        ofl_whole(&layout, lane->step);
     }
     enum ofl_reason reason =
         started->backend->event_record(started->device, started->stream, started->mark[OFL_MARK_BEGIN]);
@@ -256,9 +271,9 @@ static enum ofl_reason run_steps(const struct ofl_started *started, const struct
         reason = lapack_in(started, call, plan, times);
     }
     if (reason == OFL_OK) {
-        reason = ofl_pipeline_run(&pipeline);
-        times->bytes_in += pipeline.bytes_in;
-        times->bytes_out += pipeline.bytes_out;
+        reason = ofl_pipeline_run(pipeline);
+        times->bytes_in += pipeline->bytes_in;
+        times->bytes_out += pipeline->bytes_out;
     }
     return reason == OFL_OK && ofl_call_is_lapack(call) ? lapack_out(started, call, plan, times) : reason;
 }
@@ -324,20 +339,6 @@ static void commit(const struct ofl_call *call, const struct plan *plan)
     }
 }
 
-/* What the device took, and what the rest of the call added; a failure here changes nothing about the result. */
-static void read_clocks(const struct ofl_started *started, double seconds, struct ofl_device_times *times)
-{
-    double *const phases[] = {&times->copy_in, &times->compute};
-    for (int i = 0; i < OFL_MARK_COUNT - 1; i++) {
-        if (started->backend->event_elapsed(started->device, started->mark[i], started->mark[i + 1], phases[i]) !=
-            OFL_OK) {
-            *phases[i] = 0;
-        }
-    }
-    times->copy_out = seconds - times->copy_in - times->compute;
-    times->copy_out = times->copy_out > 0 ? times->copy_out : 0;
-}
-
 static enum ofl_reason run_plan(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan,
                                 struct ofl_device_times *times)
 {
@@ -347,7 +348,8 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
         return reason;
     }
     double begin = ofl_clock();
-    reason = run_steps(started, call, plan, times, &cut);
+    struct ofl_pipeline pipeline;
+    reason = run_steps(started, call, plan, times, &pipeline, &cut);
     /* Also after a failure: what is under way must not arrive later. */
     enum ofl_reason drained = ofl_drain(started, cut);
     if (reason == OFL_OK) {
@@ -357,9 +359,10 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     if (reason == OFL_OK && ofl_call_is_lapack(call)) {
         reason = check_results(call, plan, &info);
     }
+    ofl_pipeline_end(&pipeline, reason == OFL_OK);
     if (reason == OFL_OK) {
         commit(call, plan);
-        read_clocks(started, ofl_clock() - begin, times);
+        ofl_lane_clocks(started, ofl_clock() - begin, times);
     }
     if (reason == OFL_OK && call->info != NULL) {
         *call->info = info;
@@ -367,9 +370,60 @@ static enum ofl_reason run_plan(const struct ofl_started *started, const struct 
     return reason;
 }
 
+/* Looks for operands that are on the device already, or will stay there.  Not among them are results of LAPACK, and
+ * what has to be looked at while it is copied. */
+static void take_copies(const struct ofl_started *started, const struct ofl_call *call, struct plan *plan)
+{
+    struct ofl_sight sight;
+    for (int i = 0; i < call->operands; i++) {
+        bool excluded = ofl_call_is_lapack(call) && (plan->written[i] || ofl_lapack_sight(call, i, &sight));
+        if (plan->copy_of[i] < 0 && !excluded) {
+            ofl_resident_take(started, &call->operand[i], plan->read[i], plan->written[i], &plan->grip[i]);
+        }
+    }
+}
+
+static void leave_copies(const struct ofl_started *started, const struct ofl_call *call, bool success,
+                         struct plan *plan)
+{
+    for (int i = 0; i < call->operands; i++) {
+        ofl_resident_leave(started, &call->operand[i], plan->written[i], success, &plan->grip[i]);
+    }
+}
+
+/* What a product or triangular operation would be if it were larger than that. */
+static struct ofl_large large_of(const struct ofl_started *started, const struct ofl_call *call,
+                                 const struct plan *plan)
+{
+    struct ofl_large large = {.started = started,
+                              .call = call,
+                              .work_bytes = plan->work_bytes,
+                              .host_work_bytes = plan->host_work_bytes,
+                              .limit = ofl_memory_limit(started, call->operation)};
+    memcpy(large.read, plan->read, sizeof large.read);
+    memcpy(large.written, plan->written, sizeof large.written);
+    return large;
+}
+
+static bool can_be_large(const struct ofl_started *started, const struct ofl_call *call, const struct plan *plan)
+{
+    struct ofl_large large = large_of(started, call, plan);
+    return ofl_beyond_can(call->operation) || ofl_large_can(&large);
+}
+
+static enum ofl_reason run_large(const struct ofl_started *started, const struct ofl_call *call,
+                                 const struct plan *plan, struct ofl_device_times *times)
+{
+    struct ofl_large large = large_of(started, call, plan);
+    large.scratch = &lane->scratch;
+    large.step = lane->step;
+    return ofl_large_run(&large, times);
+}
+
 /* One call, on whatever thread has the stack for it. */
 struct job {
     const struct ofl_call *call;
+    struct ofl_lane *lane;
     struct ofl_device_times *times;
     enum ofl_reason reason;
 };
@@ -377,39 +431,60 @@ struct job {
 static void job_errand(void *argument)
 {
     struct job *job = argument;
-    const struct ofl_started *started = ofl_started_device();
+    const struct ofl_started *started = job->lane->started;
     struct ofl_descriptors descriptors;
     struct plan plan;
+    lane = job->lane;
     ofl_descriptors_fill(&descriptors);
     job->reason = make_plan(started, job->call, &plan);
     if (job->reason == OFL_OK) {
         job->reason = ofl_lapack_check_input(job->call);
     }
     if (job->reason == OFL_OK) {
-        job->reason = plan.device_bytes > ofl_memory_limit(started, job->call->operation)
-                          ? ofl_beyond_run(&(struct ofl_beyond){started, job->call, &scratch, steps}, job->times)
-                          : run_plan(started, job->call, &plan, job->times);
+        bool beyond = plan.device_bytes > ofl_memory_limit(started, job->call->operation);
+        if (!beyond) {
+            take_copies(started, job->call, &plan);
+        }
+        job->reason = reserve_all(job->call, &plan);
+        if (job->reason == OFL_OK && !beyond) {
+            job->reason = run_plan(started, job->call, &plan, job->times);
+        } else if (job->reason == OFL_OK && ofl_beyond_can(job->call->operation)) {
+            job->reason =
+                ofl_beyond_run(&(struct ofl_beyond){started, job->call, &lane->scratch, lane->step}, job->times);
+        } else if (job->reason == OFL_OK) {
+            job->reason = run_large(started, job->call, &plan, job->times);
+        }
+        leave_copies(started, job->call, job->reason == OFL_OK, &plan);
     }
     if (job->reason == OFL_DEVICE_LOST) {
         ofl_device_lost();
     } else {
-        ofl_scratch_trim(&scratch, started);
+        ofl_scratch_trim(&lane->scratch, started);
     }
-    atomic_store_explicit(&cached_bytes, scratch.device_bytes, memory_order_relaxed);
     ofl_descriptors_restore(&descriptors);
 }
 
-static enum ofl_reason run_in_turn(const struct ofl_call *call, struct ofl_device_times *times)
+/* Whether the call is one of those that may run beside others.  LAPACK's may not: the device's library for it has one
+ * state for all streams. */
+static bool is_small(const struct ofl_call *call)
 {
-    struct job job = {call, times, OFL_OK};
-    double begin = ofl_clock();
-    pthread_mutex_lock(&turn);
-    times->wait = ofl_clock() - begin;
+    enum { small_bytes = 64 << 20 };
+    double bytes = ofl_call_is_lapack(call) ? small_bytes : 0;
+    for (int i = 0; i < call->operands; i++) {
+        const struct ofl_buffer *operand = &call->operand[i];
+        bytes += (double)operand->rows * (double)operand->columns * (double)operand->element_size;
+    }
+    return bytes < small_bytes;
+}
+
+static enum ofl_reason run_in_a_lane(const struct ofl_call *call, struct ofl_device_times *times)
+{
+    struct job job = {call, ofl_lane_take(is_small(call), &times->wait), times, OFL_OK};
     job.reason = ofl_device_state(); /* it may have been lost meanwhile */
     if (job.reason == OFL_OK) {
         ofl_with_large_stack(job_errand, &job);
     }
-    pthread_mutex_unlock(&turn);
+    ofl_lane_leave(job.lane);
     return job.reason;
 }
 
@@ -434,7 +509,7 @@ enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_ti
     inside = true;
     reason = ofl_operation_prepare(ofl_started_device(), call->operation);
     if (reason == OFL_OK) {
-        reason = run_in_turn(call, times);
+        reason = run_in_a_lane(call, times);
     }
     inside = false;
     pthread_setcancelstate(cancellable, NULL);
@@ -473,14 +548,12 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
         return work.reason;
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
-    double begin = ofl_clock();
-    pthread_mutex_lock(&turn);
-    *wait = ofl_clock() - begin;
+    struct ofl_lane *first = ofl_lane_take(false, wait);
     work.reason = ofl_device_state(); /* it may have been lost meanwhile */
     if (work.reason == OFL_OK) {
         ofl_with_large_stack(other_errand, &work);
     }
-    pthread_mutex_unlock(&turn);
+    ofl_lane_leave(first);
     pthread_setcancelstate(cancellable, NULL);
     errno = saved;
     return work.reason;
@@ -505,7 +578,7 @@ enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_b
     }
     if (reason == OFL_OK && plan.device_bytes > ofl_memory_limit(ofl_started_device(), call->operation)) {
         plan.device_bytes = ofl_memory_limit(ofl_started_device(), call->operation);
-        reason = ofl_beyond_can(call->operation) ? OFL_OK : OFL_DEVICE_MEMORY;
+        reason = can_be_large(ofl_started_device(), call, &plan) ? OFL_OK : OFL_DEVICE_MEMORY;
     }
     *device_bytes = plan.device_bytes;
     errno = saved;
@@ -514,11 +587,12 @@ enum ofl_reason ofl_device_needs(const struct ofl_call *call, uint64_t *device_b
 
 uint64_t ofl_execute_cached_bytes(void)
 {
-    return atomic_load_explicit(&cached_bytes, memory_order_relaxed);
+    return ofl_lanes_bytes() + ofl_resident_bytes();
 }
 
 void ofl_execute_after_fork(void)
 {
-    turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    ofl_lanes_after_fork();
     ofl_pool_after_fork();
+    ofl_resident_after_fork();
 }

@@ -8,6 +8,9 @@ enum { OFL_EXPLANATION_SIZE = 512 };
 /* Steps that a call may be cut into, see tiles.h. */
 enum { OFL_MOST_STEPS = 20 };
 
+/* Calls that may run at the same time, see lanes.h. */
+enum { OFL_MOST_LANES = 8 };
+
 /* The boundaries of a call's phases: its begin, the last copy in, the last operation. */
 enum ofl_mark { OFL_MARK_BEGIN, OFL_MARK_COPIED_IN, OFL_MARK_COMPUTED, OFL_MARK_COUNT };
 
@@ -19,12 +22,16 @@ struct ofl_started {
     struct ofl_device_properties properties;   /* asking the driver may take longer than a small call */
     struct ofl_stream *stream;                 /* operations, and the copies of calls that are not cut */
     struct ofl_stream *in_stream, *out_stream; /* copies of the others */
-    struct ofl_event *arrived, *computed[OFL_MOST_STEPS];
+    struct ofl_event *arrived, *left, *computed[OFL_MOST_STEPS];
     struct ofl_event *mark[OFL_MARK_COUNT];
+    int lane; /* whose streams and events these are */
 };
 
 /* The started device; valid only while ofl_device_state is OFL_OK. */
 const struct ofl_started *ofl_started_device(void);
+
+/* The same device with streams and events of its own. */
+enum ofl_reason ofl_streams_create(const struct ofl_started *device, struct ofl_started *out);
 
 /* The device stopped working: OFL_DEVICE_LOST from now on. */
 void ofl_device_lost(void);
@@ -43,9 +50,9 @@ enum ofl_reason ofl_operation_prepare(const struct ofl_started *started, enum of
  * Where that fails the device is lost: nobody knows what the streams still do. */
 enum ofl_reason ofl_drain(const struct ofl_started *device, bool copies);
 
-/* Runs `errand` when no other work runs on the device, with a large stack, and with descriptors and errno of the
- * program left alone; *wait gets the seconds until its turn came.  The state is OFL_OK when it begins; an answer of
- * OFL_DEVICE_LOST becomes the state.  Returns the errand's answer, or why it did not run. */
+/* Runs `errand` when no other errand and no large call runs on the device, with a large stack, and with descriptors and
+ * errno of the program left alone; *wait gets the seconds until its turn came.  The state is OFL_OK when it begins; an
+ * answer of OFL_DEVICE_LOST becomes the state.  Returns the errand's answer, or why it did not run. */
 enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *started, void *argument),
                             void *argument, double *wait);
 

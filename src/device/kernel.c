@@ -30,7 +30,7 @@ struct job {
     struct ofl_kernel_work *work;
     struct ofl_device_times *times;
     const struct ofl_started *started;
-    unsigned char *before, *after; /* the compared regions, one behind the other, as they were and as they came back */
+    struct ofl_kernel_copies copies;
 };
 
 static size_t aligned(size_t bytes)
@@ -120,8 +120,8 @@ static enum ofl_reason make_room(struct job *job)
         work->regions[i].device = device + (uintptr_t)work->regions[i].address % OFL_KERNEL_ALIGNMENT;
         device += aligned(work->regions[i].bytes) + OFL_KERNEL_ALIGNMENT;
     }
-    job->before = scratch.host;
-    job->after = scratch.host == NULL ? NULL : job->before + host_bytes;
+    unsigned char *host = scratch.host;
+    job->copies = (struct ofl_kernel_copies){host, host == NULL ? NULL : host + host_bytes, scratch.host_is_locked};
     return OFL_OK;
 }
 
@@ -165,7 +165,7 @@ static enum ofl_reason compute(struct job *job)
     double begin = ofl_clock();
     enum ofl_reason reason = clear_status(job);
     if (reason == OFL_OK) {
-        reason = ofl_kernel_copy_in(job->started, work, job->before, job->times);
+        reason = ofl_kernel_copy_in(job->started, work, &job->copies, job->times);
     }
     double copied = ofl_clock();
     if (reason == OFL_OK) {
@@ -174,7 +174,7 @@ static enum ofl_reason compute(struct job *job)
     }
     double computed = ofl_clock();
     if (reason == OFL_OK && (work->accept == NULL || work->accept(work->context))) {
-        reason = ofl_kernel_copy_out(job->started, work, job->before, job->after, job->times);
+        reason = ofl_kernel_copy_out(job->started, work, &job->copies, job->times);
     }
     job->times->copy_in = copied - begin;
     job->times->compute = computed - copied;

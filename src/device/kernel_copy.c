@@ -146,9 +146,18 @@ static size_t put_pointers(const struct ofl_kernel_work *work, size_t region, si
     return next;
 }
 
-enum ofl_reason ofl_kernel_copy_in(const struct ofl_started *started, const struct ofl_kernel_work *work,
-                                   unsigned char *before, struct ofl_device_times *times)
+/* Between a copy of a region and the device. */
+static enum ofl_reason copy_copy(const struct ofl_started *started, bool in, unsigned char *copy,
+                                 const struct ofl_kernel_region *region, bool locked)
 {
+    return locked ? copy_plain(started, in, copy, region->device, region->bytes)
+                  : copy_runs(started, in, copy, region->device, region->bytes, region->bytes, 1);
+}
+
+enum ofl_reason ofl_kernel_copy_in(const struct ofl_started *started, const struct ofl_kernel_work *work,
+                                   const struct ofl_kernel_copies *copies, struct ofl_device_times *times)
+{
+    unsigned char *before = copies->before;
     enum ofl_reason reason = OFL_OK;
     size_t pointer = 0;
     for (size_t i = 0; i < work->region_count && reason == OFL_OK; i++) {
@@ -156,7 +165,7 @@ enum ofl_reason ofl_kernel_copy_in(const struct ofl_started *started, const stru
         if (region->compared) {
             pass(region, before, NULL);
             pointer = put_pointers(work, i, pointer, before);
-            reason = copy_plain(started, true, before, region->device, region->bytes);
+            reason = copy_copy(started, true, before, region, copies->locked);
             before += aligned(region->bytes);
         } else if (region->read) {
             reason = copy_runs(started, true, region->address, region->device, region->bytes, region->bytes, 1);
@@ -175,14 +184,14 @@ static enum ofl_reason copy_section(const struct ofl_started *started, const str
 }
 
 enum ofl_reason ofl_kernel_copy_out(const struct ofl_started *started, const struct ofl_kernel_work *work,
-                                    const unsigned char *before, unsigned char *after, struct ofl_device_times *times)
+                                    const struct ofl_kernel_copies *copies, struct ofl_device_times *times)
 {
     enum ofl_reason reason = OFL_OK;
-    unsigned char *next = after;
+    unsigned char *before = copies->before, *after = copies->after, *next = after;
     for (size_t i = 0; i < work->region_count && reason == OFL_OK; i++) {
         const struct ofl_kernel_region *region = &work->regions[i];
         if (region->compared) {
-            reason = copy_plain(started, false, next, region->device, region->bytes);
+            reason = copy_copy(started, false, next, region, copies->locked);
             times->bytes_out += region->bytes;
             next += aligned(region->bytes);
         }
@@ -197,7 +206,7 @@ enum ofl_reason ofl_kernel_copy_out(const struct ofl_started *started, const str
     for (size_t i = 0; i < work->region_count && reason == OFL_OK; i++) {
         const struct ofl_kernel_region *region = &work->regions[i];
         if (region->compared) {
-            pass(region, (unsigned char *)before, after);
+            pass(region, before, after);
             before += aligned(region->bytes);
             after += aligned(region->bytes);
         }

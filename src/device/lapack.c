@@ -1,4 +1,4 @@
-/* What only LAPACK's operations need of the core.
+/* What only LAPACK's operations, and solves by triangles, need of the core.
  *
  * Pivots have the caller's integer width in the program's memory and 64 bits on the
  * device.  And LAPACK says exactly what happens to a matrix that is singular, not
@@ -16,8 +16,11 @@
 /* What has to be seen on a diagonal. */
 enum diagonal {
     ANY,
-    NONZERO, /* not zero, and a number */
-    POSITIVE /* real and positive, and a number */
+    DIVISOR, /* not infinite where complex: a finite number over it is zero by LAPACK, not a number by devices'
+                libraries */
+    NONZERO, /* not zero, and a finite number */
+    REAL,    /* that, and real: LAPACK inverts a complex one as it is, devices' libraries its real part */
+    POSITIVE /* real and positive, and a finite number */
 };
 
 static const struct {
@@ -30,8 +33,11 @@ static const struct {
     [OFL_OP_gesv] = {.after = NONZERO, .finite = true},
     [OFL_OP_potrf] = {.after = POSITIVE},
     [OFL_OP_posv] = {.after = POSITIVE},
+    [OFL_OP_trsm] = {.before = DIVISOR},
+    [OFL_OP_getrs] = {.before = DIVISOR},
+    [OFL_OP_potrs] = {.before = DIVISOR},
     [OFL_OP_getri] = {.before = NONZERO},
-    [OFL_OP_potri] = {.before = NONZERO},
+    [OFL_OP_potri] = {.before = REAL},
     [OFL_OP_trtri] = {.before = NONZERO},
     [OFL_OP_gels] = {.after = NONZERO, .scaled = true},
 };
@@ -87,17 +93,25 @@ static bool diagonal_is(enum diagonal wanted, const struct ofl_call *call, const
     for (int64_t i = 0; i < count; i++) {
         double real = 0, imaginary = 0;
         ofl_element_read(call->precision, (const char *)matrix->address + (size_t)i * step, &real, &imaginary);
-        if (isnan(real) || isnan(imaginary) || (real == 0 && imaginary == 0) || (wanted == POSITIVE && real < 0)) {
+        bool infinite = isinf(real) || isinf(imaginary), zero = real == 0 && imaginary == 0;
+        bool number = !isnan(real) && !isnan(imaginary);
+        if (infinite || (wanted != DIVISOR && (zero || !number)) || (wanted == POSITIVE && real < 0) ||
+            (wanted == REAL && imaginary != 0)) {
             return false;
         }
     }
     return true;
 }
 
+static bool is_real(const struct ofl_call *call)
+{
+    return call->precision == OFL_S || call->precision == OFL_D;
+}
+
 enum ofl_reason ofl_lapack_check_input(const struct ofl_call *call)
 {
     enum diagonal wanted = rules[call->operation].before;
-    bool matters = wanted != ANY && call->diag != 'U';
+    bool matters = wanted != ANY && call->diag != 'U' && !(wanted == DIVISOR && is_real(call));
     return !matters || diagonal_is(wanted, call, &call->operand[0]) ? OFL_OK : OFL_EXCEPTIONAL_VALUES;
 }
 

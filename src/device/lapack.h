@@ -35,8 +35,8 @@ static inline void ofl_element_read(enum ofl_precision precision, const char *at
     }
 }
 
-/* OFL_EXCEPTIONAL_VALUES where LAPACK reports a zero or a NaN on the diagonal of a triangle that is to be inverted.
- * Reads host memory. */
+/* OFL_EXCEPTIONAL_VALUES where LAPACK reports a zero or a NaN on the diagonal of a triangle that is to be inverted, or
+ * where a complex triangle that is to be solved with has an infinity there.  Reads host memory. */
 enum ofl_reason ofl_lapack_check_input(const struct ofl_call *call);
 
 /* What is seen of an operand's numbers while they are copied to the device: LAPACK carries a NaN through, and scales a

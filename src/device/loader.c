@@ -51,25 +51,41 @@ static enum ofl_reason check(const struct ofl_backend *backend, const char *path
     return OFL_OK;
 }
 
-enum ofl_reason ofl_backend_load(const char *name, const struct ofl_backend **out, char *explanation, size_t size)
+/* The path of a backend's library, which exists. */
+static enum ofl_reason find(const char *name, char *path, size_t size, char *explanation, size_t explanation_size)
 {
-    static char path[PATH_MAX]; /* one thread starts the device; small stacks have no room for it */
     char file[64];
-    if (!backend_folder(path, sizeof path - sizeof file)) {
-        snprintf(explanation, size,
+    if (!backend_folder(path, size - sizeof file)) {
+        snprintf(explanation, explanation_size,
                  "the folder of libgpuoffload-core.so is not known; set GPU_OFFLOAD_BACKEND_DIR to it");
         return OFL_NO_BACKEND;
     }
     snprintf(file, sizeof file, "libgpuoffload-%s.so", name);
     size_t length = strlen(path);
-    snprintf(path + length, sizeof path - length, "/%s", file);
+    snprintf(path + length, size - length, "/%s", file);
     struct stat status;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) { /* a pipe would keep dlopen waiting */
-        snprintf(explanation, size,
+        snprintf(explanation, explanation_size,
                  "%s was not found in %.*s; install gpu-offload's %s backend there or set GPU_OFFLOAD_BACKEND_DIR to "
                  "its folder",
                  file, (int)length, path, name);
         return OFL_NO_BACKEND;
+    }
+    return OFL_OK;
+}
+
+enum ofl_reason ofl_backend_look(const char *name, char *explanation, size_t size)
+{
+    char path[PATH_MAX];
+    return find(name, path, sizeof path, explanation, size);
+}
+
+enum ofl_reason ofl_backend_load(const char *name, const struct ofl_backend **out, char *explanation, size_t size)
+{
+    static char path[PATH_MAX]; /* one thread starts the device; small stacks have no room for it */
+    enum ofl_reason reason = find(name, path, sizeof path, explanation, size);
+    if (reason != OFL_OK) {
+        return reason;
     }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
@@ -79,7 +95,7 @@ enum ofl_reason ofl_backend_load(const char *name, const struct ofl_backend **ou
         return OFL_NO_BACKEND;
     }
     *out = dlsym(library, OFL_BACKEND_SYMBOL);
-    enum ofl_reason reason = check(*out, path, explanation, size);
+    reason = check(*out, path, explanation, size);
     if (reason != OFL_OK) {
         dlclose(library);
     }

@@ -21,6 +21,22 @@ struct ofl_cut ofl_cut_buffer(const struct ofl_buffer *buffer, size_t bytes);
 /* Piece number `index`, without rows where its region stores nothing; there may be no rows left. */
 struct ofl_piece ofl_piece_at(const struct ofl_buffer *buffer, const struct ofl_cut *cut, int64_t index);
 
+/* Some of a buffer: pieces of at most OFL_SELECTED_BYTES (or one element) each. */
+enum { OFL_SELECTED_BYTES = 256 << 10 };
+struct ofl_selection {
+    struct ofl_buffer view; /* what the pieces are pieces of: the buffer, or all its bytes as one column */
+    struct ofl_piece *piece;
+    int64_t count, most;
+};
+
+/* Adds the elements of which a byte lies from `begin` to `end` - 1, and perhaps others of their columns.  Runs are
+ * given in ascending order.  False for want of memory. */
+bool ofl_selection_add(struct ofl_selection *selection, uintptr_t begin, uintptr_t end);
+
+/* An empty selection; ofl_selection_free gives its memory back. */
+struct ofl_selection ofl_selection_of(const struct ofl_buffer *buffer);
+void ofl_selection_free(struct ofl_selection *selection);
+
 size_t ofl_piece_bytes(const struct ofl_buffer *buffer, const struct ofl_piece *piece);
 
 /* Element (row, column) of a buffer. */

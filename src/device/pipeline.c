@@ -14,16 +14,21 @@
  * takes anything more; what is under way is the caller's business.
  * Entry point: ofl_pipeline_run. */
 #include "device/pipeline.h"
-#include "device/pieces.h"
+#include "device/parts.h"
 #include "device/pool.h"
 #include "device/slots.h"
+#include "base/clock.h"
 #include "base/settings.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
-enum { spins = 400, at_hand_bytes = 64 << 10 };
+enum { spins = 64 };
+
+/* Seconds that a thread waits awake: waking it takes as long. */
+static const double patience = 40e-6;
 
 /* The next piece to take of all copies in one direction. */
 struct cursor {
@@ -45,7 +50,7 @@ struct run {
     int64_t missing[OFL_MOST_STEPS]; /* pieces of a step that are not queued yet */
     int launched, ready;             /* steps whose operations are queued; are done, or precede on the same stream */
     bool launching, scouting;
-    int awaited; /* under in_lock: steps whose operations the stream of copies in waits for */
+    int awaited, left; /* under in_lock: steps whose operations, whose results the stream of copies in waits for */
 };
 
 /* A piece on its way. */
@@ -73,17 +78,6 @@ static void relax(void)
 #endif
 }
 
-static double rectangle_bytes(const struct ofl_buffer *buffer)
-{
-    return (double)buffer->rows * (double)buffer->columns * (double)buffer->element_size;
-}
-
-/* How a part is cut: rectangles that the device copies to page-locked memory are not. */
-static size_t part_bytes(const struct ofl_part *part, size_t piece_bytes)
-{
-    return part->locked && part->host.region == OFL_GENERAL ? (size_t)INT64_MAX : piece_bytes;
-}
-
 static void tell(struct run *run)
 {
     atomic_fetch_add_explicit(&run->changes, 1, memory_order_release);
@@ -99,20 +93,30 @@ static void fail(struct run *run, enum ofl_reason reason)
     }
 }
 
+static bool take(const struct run *run, struct cursor *at, bool in, int limit, struct errand *errand);
+
+/* Whether results of the first so many steps are still to be queued. */
+static bool has_results(const struct run *run, int steps)
+{
+    struct cursor copy = run->next_out;
+    struct errand unused;
+    return steps > 0 && (run->ready < steps || take(run, &copy, false, steps, &unused));
+}
+
 /* Takes the next piece after *at.  False where there is none in the steps below `limit`, or none yet: where it goes
  * is in use by operations that are not even queued. */
 static bool take(const struct run *run, struct cursor *at, bool in, int limit, struct errand *errand)
 {
     for (; at->step < limit; at->step++, at->part = 0) {
         const struct ofl_step *step = &run->pipeline->step[at->step];
-        if (in && step->after > run->launched) {
+        if (in && (step->after > run->launched || has_results(run, step->after_results))) {
             return false;
         }
         for (; at->part < (in ? step->ins : step->outs); at->part++, at->piece = 0) {
             const struct ofl_part *part = in ? &step->in[at->part] : &step->out[at->part];
-            struct ofl_cut cut = ofl_cut_buffer(&part->host, run->piece_bytes);
+            struct ofl_cut cut = ofl_part_cut(part, run->piece_bytes);
             if (at->piece < cut.count && (in || !part->locked)) {
-                *errand = (struct errand){part, ofl_piece_at(&part->host, &cut, at->piece++), at->step};
+                *errand = (struct errand){part, ofl_part_piece(part, &cut, at->piece++), at->step};
                 return true;
             }
         }
@@ -204,42 +208,6 @@ static enum ofl_reason queue(struct run *run, const struct errand *errand, bool 
     return reason;
 }
 
-/* Packs a piece into a slot and looks at it where that is wanted, a little at a time, while the processor still has it
- * at hand.  False where a number is too large. */
-static bool pack(const struct errand *errand, char *to)
-{
-    const struct ofl_buffer *host = &errand->part->host;
-    size_t pitch = packed_pitch(errand), size = host->element_size;
-    if (errand->part->sight == NULL) {
-        ofl_piece_gather(host, &errand->piece, to, pitch);
-        return true;
-    }
-    struct ofl_buffer rectangle = *host;
-    rectangle.rows = errand->piece.rows;
-    rectangle.columns = errand->piece.columns;
-    struct ofl_cut cut = ofl_cut_buffer(&rectangle, at_hand_bytes);
-    bool good = true;
-    for (int64_t i = 0; i < cut.count && good; i++) {
-        struct ofl_piece bit = ofl_piece_at(&rectangle, &cut, i);
-        char *place = to + (size_t)bit.column * pitch + (size_t)bit.row * size;
-        bit.row += errand->piece.row;
-        bit.column += errand->piece.column;
-        ofl_piece_gather(host, &bit, place, pitch);
-        good = ofl_sight_take(errand->part->sight, place, pitch, bit.row, bit.rows, bit.columns);
-    }
-    return good;
-}
-
-/* The same where it is not packed. */
-static bool look(const struct errand *errand)
-{
-    const struct ofl_buffer *host = &errand->part->host;
-    const struct ofl_piece *piece = &errand->piece;
-    return errand->part->sight == NULL ||
-           ofl_sight_take(errand->part->sight, ofl_element(host, piece->row, piece->column),
-                          (size_t)host->ld * host->element_size, piece->row, piece->rows, piece->columns);
-}
-
 /* Lets the copies in wait for the operations of so many steps.  in_lock is held. */
 static enum ofl_reason await_room(struct run *run, int steps)
 {
@@ -251,29 +219,61 @@ static enum ofl_reason await_room(struct run *run, int steps)
     return reason;
 }
 
+/* The same for their results, all of which are queued. */
+static enum ofl_reason await_results(struct run *run, int steps)
+{
+    enum ofl_reason reason = OFL_OK;
+    if (steps > run->left && run->in != run->out) {
+        pthread_mutex_lock(&run->out_lock);
+        reason = record(run, run->out, run->started->left);
+        pthread_mutex_unlock(&run->out_lock);
+        if (reason == OFL_OK) {
+            reason = wait_for(run, run->in, run->started->left);
+        }
+        run->left = steps;
+    }
+    return reason;
+}
+
 static enum ofl_reason bring_in(struct worker *worker, const struct errand *errand)
 {
     struct run *run = worker->run;
     struct ofl_slot *slot = &worker->slots->in[worker->in_turn];
-    const struct ofl_buffer *host = &errand->part->host;
     if (errand->piece.rows == 0) {
         return OFL_OK;
     }
-    enum ofl_reason reason = ofl_slot_ready(slot, run->started, ofl_piece_bytes(host, &errand->piece));
+    enum ofl_reason reason = ofl_slot_ready(slot, run->started);
     if (reason != OFL_OK) {
         return reason;
     }
-    if (slot->address != NULL ? !pack(errand, slot->address) : !look(errand)) {
+    if (slot->address != NULL ? !ofl_part_pack(errand->part, &errand->piece, slot->address)
+                              : !ofl_part_look(errand->part, &errand->piece)) {
         return OFL_EXCEPTIONAL_VALUES;
     }
     worker->in_turn ^= 1;
     pthread_mutex_lock(&run->in_lock);
     reason = await_room(run, run->pipeline->step[errand->step].after);
     if (reason == OFL_OK) {
+        reason = await_results(run, run->pipeline->step[errand->step].after_results);
+    }
+    if (reason == OFL_OK) {
         reason = queue(run, errand, true, slot);
     }
     pthread_mutex_unlock(&run->in_lock);
     return reason;
+}
+
+/* Keeps what is where a result's piece goes. */
+static void keep_old(struct run *run, const struct errand *errand)
+{
+    const struct ofl_part *part = errand->part;
+    if (part->undo == NULL || errand->piece.rows == 0) {
+        return;
+    }
+    struct ofl_committed committed = ofl_part_keep(part, &errand->piece);
+    pthread_mutex_lock(&run->lock);
+    run->pipeline->committed[run->pipeline->committed_count++] = committed;
+    pthread_mutex_unlock(&run->lock);
 }
 
 /* Takes the next piece that goes out, of a step that is ready, and queues its copy.  False where there is none. */
@@ -282,7 +282,7 @@ static bool send_out(struct worker *worker, enum ofl_reason *reason)
     struct run *run = worker->run;
     struct errand *errand = &worker->out[worker->out_turn];
     struct ofl_slot *slot = &worker->slots->out[worker->out_turn];
-    *reason = ofl_slot_ready(slot, run->started, run->piece_bytes);
+    *reason = ofl_slot_ready(slot, run->started);
     if (*reason != OFL_OK) {
         return true;
     }
@@ -290,10 +290,18 @@ static bool send_out(struct worker *worker, enum ofl_reason *reason)
     pthread_mutex_lock(&run->lock);
     bool found = take(run, &run->next_out, false, run->ready, errand);
     pthread_mutex_unlock(&run->lock);
+    if (found && slot->address == NULL) {
+        keep_old(run, errand); /* it goes straight to its place */
+    }
     if (found && *reason == OFL_OK && errand->piece.rows > 0) {
         *reason = queue(run, errand, false, slot);
     }
     pthread_mutex_unlock(&run->out_lock);
+    if (found && run->pipeline->step[run->pipeline->steps - 1].after_results > 0) {
+        pthread_mutex_lock(&run->lock);
+        tell(run); /* copies in may wait for it */
+        pthread_mutex_unlock(&run->lock);
+    }
     if (found) {
         worker->out_turn ^= 1;
         worker->outs++;
@@ -318,6 +326,7 @@ static enum ofl_reason put_away(struct worker *worker)
     enum ofl_reason reason = run->started->backend->event_wait(run->started->device, slot->event);
     if (reason == OFL_OK) {
         slot->busy = false;
+        keep_old(run, errand);
         ofl_piece_scatter(&errand->part->host, &errand->piece, slot->address, packed_pitch(errand));
     }
     return reason;
@@ -332,7 +341,7 @@ static enum ofl_reason send_locked(struct run *run, int index)
     pthread_mutex_lock(&run->out_lock);
     for (int i = 0; i < step->outs && reason == OFL_OK; i++) {
         const struct ofl_part *part = &step->out[i];
-        struct ofl_cut cut = ofl_cut_buffer(&part->host, part_bytes(part, run->piece_bytes));
+        struct ofl_cut cut = ofl_part_cut(part, ofl_part_piece_bytes(part, run->piece_bytes));
         if (part->locked && !waits) {
             reason = wait_for(run, run->out, run->started->computed[index]);
             waits = true;
@@ -488,9 +497,12 @@ static void wait_for_change(struct run *run)
 {
     unsigned seen = atomic_load_explicit(&run->changes, memory_order_relaxed);
     pthread_mutex_unlock(&run->lock);
-    for (int i = 0; i < spins && atomic_load_explicit(&run->changes, memory_order_acquire) == seen; i++) {
-        relax();
-    }
+    double begin = ofl_clock();
+    do {
+        for (int i = 0; i < spins && atomic_load_explicit(&run->changes, memory_order_acquire) == seen; i++) {
+            relax();
+        }
+    } while (atomic_load_explicit(&run->changes, memory_order_acquire) == seen && ofl_clock() - begin < patience);
     pthread_mutex_lock(&run->lock);
     while (atomic_load_explicit(&run->changes, memory_order_relaxed) == seen) {
         pthread_cond_wait(&run->progress, &run->lock);
@@ -500,7 +512,7 @@ static void wait_for_change(struct run *run)
 static void take_part(void *argument, int participant)
 {
     struct run *run = argument;
-    struct worker worker = {.run = run, .slots = ofl_slots_of(participant)};
+    struct worker worker = {.run = run, .slots = ofl_slots_of(run->started, participant)};
     pthread_mutex_lock(&run->lock);
     while (run->reason == OFL_OK) {
         launch_ready(run);
@@ -519,47 +531,26 @@ static void take_part(void *argument, int participant)
     pthread_mutex_unlock(&run->lock);
 }
 
-static int64_t count_pieces(const struct ofl_part *part, size_t piece_bytes, uint64_t *bytes)
-{
-    struct ofl_cut cut = ofl_cut_buffer(&part->host, part_bytes(part, piece_bytes));
-    for (int64_t at = 0; at < cut.count; at++) {
-        struct ofl_piece piece = ofl_piece_at(&part->host, &cut, at);
-        *bytes += ofl_piece_bytes(&part->host, &piece);
-    }
-    return cut.count;
-}
-
-/* Sets what has to be moved, and how many pieces each step has. */
-static void count(struct run *run)
+/* Sets what has to be moved, and how many pieces each step has.  False for want of memory. */
+static bool count(struct run *run)
 {
     struct ofl_pipeline *pipeline = run->pipeline;
+    int64_t undone = 0;
     pipeline->bytes_in = pipeline->bytes_out = 0;
     for (int i = 0; i < pipeline->steps; i++) {
         const struct ofl_step *step = &pipeline->step[i];
         run->missing[i] = 0;
         for (int j = 0; j < step->ins; j++) {
-            run->missing[i] += count_pieces(&step->in[j], run->piece_bytes, &pipeline->bytes_in);
+            run->missing[i] += ofl_part_count(&step->in[j], run->piece_bytes, &pipeline->bytes_in);
         }
         for (int j = 0; j < step->outs; j++) {
-            count_pieces(&step->out[j], run->piece_bytes, &pipeline->bytes_out);
+            int64_t pieces = ofl_part_count(&step->out[j], run->piece_bytes, &pipeline->bytes_out);
+            undone += step->out[j].undo != NULL ? pieces : 0;
         }
     }
-}
-
-/* Bytes that threads copy, roughly: triangles count as their rectangles. */
-static size_t bytes_of(const struct ofl_pipeline *pipeline)
-{
-    double bytes = 0;
-    for (int i = 0; i < pipeline->steps; i++) {
-        const struct ofl_step *step = &pipeline->step[i];
-        for (int j = 0; j < step->ins; j++) {
-            bytes += rectangle_bytes(&step->in[j].host);
-        }
-        for (int j = 0; j < step->outs; j++) {
-            bytes += step->out[j].locked ? 0 : rectangle_bytes(&step->out[j].host);
-        }
-    }
-    return bytes < 1e18 ? (size_t)bytes : (size_t)1e18;
+    pipeline->committed = undone > 0 ? malloc((size_t)undone * sizeof *pipeline->committed) : NULL;
+    pipeline->committed_count = 0;
+    return undone == 0 || pipeline->committed != NULL;
 }
 
 /* Each thread gets a few pieces. */
@@ -579,7 +570,7 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
 {
     const struct ofl_started *started = pipeline->started;
     bool alone = pipeline->steps == 1;
-    size_t bytes = bytes_of(pipeline);
+    size_t bytes = ofl_pipeline_bytes(pipeline);
     int helpers = ofl_pool_helpers_for(bytes);
     struct run run = {.pipeline = pipeline,
                       .started = started,
@@ -592,7 +583,14 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
                       .out_lock = PTHREAD_MUTEX_INITIALIZER,
                       .progress = PTHREAD_COND_INITIALIZER,
                       .reason = OFL_OK};
-    count(&run);
+    if (!count(&run)) {
+        return OFL_HOST_MEMORY;
+    }
+    size_t longest = run.piece_bytes > OFL_SELECTED_BYTES ? run.piece_bytes : OFL_SELECTED_BYTES;
+    enum ofl_reason reason = ofl_slots_prepare(started, helpers + 1, longest);
+    if (reason != OFL_OK) {
+        return reason;
+    }
     ofl_pool_run(take_part, &run, helpers);
     return run.reason;
 }

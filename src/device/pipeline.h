@@ -3,6 +3,7 @@
 #define OFL_DEVICE_PIPELINE_H
 #include "device/internal.h"
 #include "device/lapack.h"
+#include "device/pieces.h"
 
 #include <stddef.h>
 
@@ -15,13 +16,18 @@ struct ofl_part {
     int64_t device_ld;
     bool locked;             /* the host side is page-locked and compact: a device copies to it at full speed */
     struct ofl_sight *sight; /* of what goes in, its numbers are looked at; NULL: they do not matter */
+    const struct ofl_selection *only; /* of its view, these pieces; NULL: all of it */
+    /* Of what goes out: where the numbers that were there are kept, for ofl_pipeline_undo; NULL: nobody needs them. */
+    char *undo;
+    size_t undo_pitch; /* bytes */
 };
 
 /* Copies in, then operations, then copies out.  Steps compute in order; the copies of a step overlap with the
  * operations of others. */
 struct ofl_step {
     int ins, calls, outs;
-    int after; /* copies in begin when the operations of so many steps are done: they go where those looked */
+    int after;         /* copies in begin when the operations of so many steps are done: they go where those looked */
+    int after_results; /* the same, when the results of so many steps have left */
     struct ofl_part in[OFL_STEP_PARTS], out[OFL_STEP_PARTS];
     struct ofl_call call[OFL_STEP_CALLS]; /* on device buffers */
 };
@@ -32,8 +38,10 @@ struct ofl_pipeline {
     const struct ofl_step *step;
     void *scratch, *host_scratch; /* for the operations */
     size_t scratch_bytes, host_scratch_bytes;
-    bool timed;                   /* record OFL_MARK_COPIED_IN and OFL_MARK_COMPUTED */
-    uint64_t bytes_in, bytes_out; /* set: what has been moved */
+    bool timed;                      /* record OFL_MARK_COPIED_IN and OFL_MARK_COMPUTED */
+    uint64_t bytes_in, bytes_out;    /* set: what has been moved */
+    struct ofl_committed *committed; /* set: pieces of results that are in place, and can be undone */
+    int64_t committed_count;
 };
 
 /* Runs the steps.  With OFL_OK everything is queued, and what is not `locked` has
@@ -42,6 +50,9 @@ struct ofl_pipeline {
  * streams before the memory is used again.  Nothing but what the parts store is read or written in host memory.
  * OFL_EXCEPTIONAL_VALUES where a part's sight sees too large a number. */
 enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline);
+
+/* After each run, when nothing is under way: puts back what was there, unless the call has succeeded.  Cannot fail. */
+void ofl_pipeline_end(struct ofl_pipeline *pipeline, bool success);
 
 /* Copies what `to` stores from host memory with `pitch` bytes from one column to the next, by several threads.
  * Cannot fail. */

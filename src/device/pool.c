@@ -4,23 +4,26 @@
  * made at the first work that is worth it and sleep between calls; they are detached
  * and nobody waits for them at exit.  They carry the mark of ofl_device_on_thread,
  * block all signals, and may run where the process was allowed to run, not only where
- * the thread that made them is bound.  At most half of the processors are taken, and
- * no more than what saturates the wires: the program's own threads need theirs.
+ * the thread that made them is bound.  A quarter of the processors are left to others,
+ * and no more are taken than what saturates the wires.
  * Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
 #include "device/pool.h"
+#include "device/lanes.h"
 #include "device/slots.h"
 #include "device/stack.h"
+#include "base/clock.h"
 #include "base/settings.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
 /* Helpers start operations too, and three nested frames of OpenBLAS's LU, on the host device, take 1.6 MB. */
-enum { stack_bytes = 8 << 20, enough_helpers = 8 };
+enum { stack_bytes = 8 << 20, enough_helpers = 12 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER, left = PTHREAD_COND_INITIALIZER;
@@ -30,7 +33,10 @@ static struct work {
     void *argument;
     int wanted, joined, inside;
 } work;
-/* Written by the caller of ofl_pool_run only. */
+static atomic_bool taken;             /* somebody has the helpers */
+static atomic_int inside;             /* work.inside, to look at without the lock while waiting for 0 */
+static const double patience = 30e-6; /* seconds: waking a thread takes as long */
+/* Written by who has them. */
 static int threads;
 static bool tried;
 
@@ -42,7 +48,8 @@ int ofl_pool_helpers(void)
         return set < OFL_MOST_HELPERS ? (int)set : OFL_MOST_HELPERS;
     }
     int count = sched_getaffinity(getpid(), sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
-    return count / 2 < enough_helpers ? count / 2 : enough_helpers;
+    count -= count > 2 ? (count + 3) / 4 : 1; /* some stay for others */
+    return count < enough_helpers ? count : enough_helpers;
 }
 
 int ofl_pool_helpers_for(size_t bytes)
@@ -50,9 +57,19 @@ int ofl_pool_helpers_for(size_t bytes)
     if (ofl_settings()->small_pieces) {
         return ofl_pool_helpers();
     }
-    size_t most = bytes < OFL_ALONE_BYTES ? 0 : bytes / (2 * OFL_SMALL_SLOT_BYTES);
+    size_t most = bytes < OFL_ALONE_BYTES || ofl_lanes_crowded() ? 0 : bytes / OFL_ALONE_BYTES;
     int helpers = most > 0 ? ofl_pool_helpers() : 0;
     return most < (size_t)helpers ? (int)most : helpers;
+}
+
+/* Wakes as many as are still wanted, at most `most`.  Waking is slow, so those who were woken wake others.  `lock` is
+ * held. */
+static void wake(int most)
+{
+    int missing = work.wanted - work.joined;
+    for (int i = 0; i < most && i < missing; i++) {
+        pthread_cond_signal(&arrived);
+    }
 }
 
 static void *help(void *unused)
@@ -68,12 +85,14 @@ static void *help(void *unused)
         struct work mine = work;
         work.joined++;
         work.inside++;
+        wake(2);
         pthread_mutex_unlock(&lock);
         mine.function(mine.argument, mine.joined + 1);
         pthread_mutex_lock(&lock);
         if (--work.inside == 0) {
             pthread_cond_signal(&left);
         }
+        atomic_store_explicit(&inside, work.inside, memory_order_release);
     }
     return NULL;
 }
@@ -103,7 +122,7 @@ static void make_threads(void)
     pthread_attr_destroy(&attributes);
 }
 
-void ofl_pool_run(void (*function)(void *argument, int participant), void *argument, int helpers)
+static void run_with_helpers(void (*function)(void *argument, int participant), void *argument, int helpers)
 {
     if (helpers > 0 && !tried) {
         make_threads();
@@ -115,24 +134,38 @@ void ofl_pool_run(void (*function)(void *argument, int participant), void *argum
     }
     pthread_mutex_lock(&lock);
     work = (struct work){function, argument, helpers, 0, 0};
-    if (helpers == threads) {
-        pthread_cond_broadcast(&arrived);
-    }
-    for (int i = 0; i < helpers && helpers < threads; i++) {
-        pthread_cond_signal(&arrived);
-    }
+    wake(2);
     pthread_mutex_unlock(&lock);
     function(argument, 0);
     pthread_mutex_lock(&lock);
     work.function = NULL;
+    if (work.inside > 0) { /* they are about to end */
+        atomic_store_explicit(&inside, work.inside, memory_order_relaxed);
+        pthread_mutex_unlock(&lock);
+        double begin = ofl_clock();
+        while (atomic_load_explicit(&inside, memory_order_acquire) > 0 && ofl_clock() - begin < patience) {
+        }
+        pthread_mutex_lock(&lock);
+    }
     while (work.inside > 0) {
         pthread_cond_wait(&left, &lock);
     }
     pthread_mutex_unlock(&lock);
 }
 
+void ofl_pool_run(void (*function)(void *argument, int participant), void *argument, int helpers)
+{
+    if (helpers < 1 || atomic_exchange(&taken, true)) {
+        function(argument, 0);
+        return;
+    }
+    run_with_helpers(function, argument, helpers);
+    atomic_store(&taken, false);
+}
+
 void ofl_pool_after_fork(void)
 {
+    atomic_store(&taken, false);
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     arrived = left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     work = (struct work){0};

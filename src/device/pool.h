@@ -12,12 +12,13 @@ int ofl_pool_helpers(void);
  * OFL_TEST_PIECE_BYTES, and everybody helps. */
 enum { OFL_ALONE_BYTES = 1 << 20, OFL_TEST_PIECE_BYTES = 2 << 10 };
 
-/* So many helpers that each has two of the smallest pieces to copy. */
+/* So many helpers that each has that much to copy; none where other calls' threads copy too. */
 int ofl_pool_helpers_for(size_t bytes);
 
 /* Calls function(argument, 0) in this thread, and function(argument, 1), ..., in at most `helpers` others as they
  * wake up; returns when all calls have returned.  A helper that wakes too late does not come any
- * more, so the function must be able to do everything alone.  One caller at a time. */
+ * more, so the function must be able to do everything alone.  Any thread; who comes while another caller has the
+ * helpers works alone. */
 void ofl_pool_run(void (*function)(void *argument, int participant), void *argument, int helpers);
 
 /* In a forked child: there are no helpers and no lock is held. */

@@ -15,7 +15,7 @@ static const size_t locked_limit = (size_t)512 << 20;
 /* Larger blocks are asked for only where the host has them: malloc promises anything. */
 static const size_t trusted_bytes = (size_t)1 << 30;
 
-static void release_device(struct ofl_scratch *scratch, const struct ofl_started *started)
+void ofl_scratch_release(struct ofl_scratch *scratch, const struct ofl_started *started)
 {
     if (scratch->device != NULL) {
         started->backend->release(started->device, scratch->device);
@@ -48,7 +48,7 @@ enum ofl_reason ofl_scratch_device(struct ofl_scratch *scratch, const struct ofl
     if (scratch->device_bytes >= bytes) {
         return OFL_OK;
     }
-    release_device(scratch, started);
+    ofl_scratch_release(scratch, started);
     bytes = rounded(bytes);
     enum ofl_reason reason = started->backend->allocate(started->device, bytes, &scratch->device);
     if (reason != OFL_OK) {
@@ -81,7 +81,7 @@ enum ofl_reason ofl_scratch_host(struct ofl_scratch *scratch, const struct ofl_s
 void ofl_scratch_trim(struct ofl_scratch *scratch, const struct ofl_started *started)
 {
     if (scratch->device_bytes > kept_bytes) {
-        release_device(scratch, started);
+        ofl_scratch_release(scratch, started);
     }
     if (scratch->host_bytes > kept_bytes) {
         release_host(scratch, started);

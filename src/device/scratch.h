@@ -12,6 +12,9 @@ struct ofl_scratch {
     bool host_is_locked;
 };
 
+/* Gives the device memory back. */
+void ofl_scratch_release(struct ofl_scratch *scratch, const struct ofl_started *started);
+
 /* Make the block at least `bytes` long; its content is lost.  OFL_DEVICE_MEMORY, OFL_HOST_MEMORY or another
  * reason of the backend's; then the block is empty. */
 enum ofl_reason ofl_scratch_device(struct ofl_scratch *scratch, const struct ofl_started *started, size_t bytes);

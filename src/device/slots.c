@@ -1,52 +1,94 @@
 /* Page-locked memory through which copies go.
  *
- * It is taken when a thread first needs it, and kept: at most four slots of 2 MB for
- * each thread.  Small calls get small slots.  There is no lock: a participant of the
- * pool has its slots for itself, and calls run one at a time.  Where page-locked
- * memory is scarce, the slot stays empty and the copies do without. */
+ * A lane has one block of small slots and one of large ones, for all that may take part; each is taken when it is first
+ * needed, as a whole, since page-locking costs more than many copies, and kept.  There is no lock: a
+ * lane is one call's, and a participant of the pool has its slots for itself.  Where page-locked memory
+ * is scarce the slots stay empty and the copies do without. */
 #include "device/slots.h"
 #include "device/pool.h"
 
-static struct ofl_slots slots[OFL_MOST_HELPERS + 1];
+enum { each = sizeof(struct ofl_slots) / sizeof(struct ofl_slot), sizes = 2 };
 
-struct ofl_slots *ofl_slots_of(int participant)
+static const size_t size_of[sizes] = {OFL_SMALL_SLOT_BYTES, OFL_SLOT_BYTES};
+
+static struct lane_slots {
+    struct ofl_slots slots[OFL_MOST_HELPERS + 1];
+    char *block[sizes];
+    int participants[sizes]; /* that a block is for */
+    int events;              /* participants whose slots have events */
+} lanes[OFL_MOST_LANES];
+
+static struct ofl_slot *slot_at(struct lane_slots *lane, int index)
 {
-    return &slots[participant];
+    struct ofl_slots *slots = &lane->slots[index / each];
+    return index % each < 2 ? &slots->in[index % each] : &slots->out[index % each - 2];
 }
 
-static enum ofl_reason get_memory(struct ofl_slot *slot, const struct ofl_started *started, size_t bytes)
+static enum ofl_reason make_events(struct lane_slots *lane, const struct ofl_started *started, int participants)
+{
+    enum ofl_reason reason = OFL_OK;
+    for (int i = lane->events * each; i < participants * each && reason == OFL_OK; i++) {
+        struct ofl_slot *slot = slot_at(lane, i);
+        if (slot->event == NULL) {
+            reason = started->backend->event_create(started->device, &slot->event);
+        }
+    }
+    if (reason == OFL_OK && participants > lane->events) {
+        lane->events = participants;
+    }
+    return reason;
+}
+
+/* For all helpers that there can be, if any is wanted. */
+static enum ofl_reason make_block(struct lane_slots *lane, const struct ofl_started *started, int participants,
+                                  int size)
 {
     const struct ofl_backend *backend = started->backend;
-    void *address = NULL;
-    if (slot->address != NULL) {
-        backend->host_release(started->device, slot->address);
+    void *block = NULL;
+    if (lane->participants[size] >= participants && lane->block[size] != NULL) {
+        return OFL_OK;
     }
-    slot->address = NULL;
-    slot->bytes = 0;
-    bytes = bytes <= OFL_SMALL_SLOT_BYTES ? OFL_SMALL_SLOT_BYTES : OFL_SLOT_BYTES;
-    enum ofl_reason reason = OFL_OK;
-    if (slot->event == NULL) {
-        reason = backend->event_create(started->device, &slot->event);
+    participants = participants > 1 ? ofl_pool_helpers() + 1 : 1;
+    if (lane->block[size] != NULL) {
+        backend->host_release(started->device, lane->block[size]);
+        lane->block[size] = NULL;
     }
+    enum ofl_reason reason =
+        backend->host_allocate(started->device, (size_t)participants * each * size_of[size], &block);
     if (reason == OFL_OK) {
-        reason = backend->host_allocate(started->device, bytes, &address);
-    }
-    if (reason == OFL_OK) {
-        slot->address = address;
-        slot->bytes = bytes;
+        lane->block[size] = block;
+        lane->participants[size] = participants;
     }
     return reason == OFL_DEVICE_LOST ? reason : OFL_OK;
 }
 
-enum ofl_reason ofl_slot_ready(struct ofl_slot *slot, const struct ofl_started *started, size_t bytes)
+enum ofl_reason ofl_slots_prepare(const struct ofl_started *started, int participants, size_t bytes)
+{
+    struct lane_slots *lane = &lanes[started->lane];
+    int size = bytes <= OFL_SMALL_SLOT_BYTES ? 0 : 1;
+    enum ofl_reason reason = make_events(lane, started, participants);
+    if (reason == OFL_OK) {
+        reason = make_block(lane, started, participants, size);
+    }
+    for (int i = 0; i < participants * each && reason == OFL_OK; i++) {
+        struct ofl_slot *slot = slot_at(lane, i);
+        slot->busy = false;
+        slot->address = lane->block[size] != NULL ? lane->block[size] + (size_t)i * size_of[size] : NULL;
+    }
+    return reason;
+}
+
+struct ofl_slots *ofl_slots_of(const struct ofl_started *started, int participant)
+{
+    return &lanes[started->lane].slots[participant];
+}
+
+enum ofl_reason ofl_slot_ready(struct ofl_slot *slot, const struct ofl_started *started)
 {
     enum ofl_reason reason = OFL_OK;
     if (slot->busy) {
         reason = started->backend->event_wait(started->device, slot->event);
         slot->busy = reason != OFL_OK;
-    }
-    if (reason == OFL_OK && slot->bytes < bytes) {
-        reason = get_memory(slot, started, bytes);
     }
     return reason;
 }

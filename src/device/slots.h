@@ -5,11 +5,10 @@
 
 #include <stddef.h>
 
-enum { OFL_SLOT_BYTES = 2 << 20, OFL_SMALL_SLOT_BYTES = 256 << 10 };
+enum { OFL_SLOT_BYTES = 1 << 20, OFL_SMALL_SLOT_BYTES = 256 << 10 };
 
 struct ofl_slot {
-    char *address;
-    size_t bytes;
+    char *address;           /* NULL: there is no page-locked memory */
     struct ofl_event *event; /* when the device has passed the slot's last copy */
     bool busy;               /* it may not have */
 };
@@ -19,10 +18,13 @@ struct ofl_slots {
     struct ofl_slot in[2], out[2];
 };
 
-/* The slots of a participant of ofl_pool_run; its own until it returns. */
-struct ofl_slots *ofl_slots_of(int participant);
+/* Before a lane's run of so many participants with pieces of at most `bytes` (at most OFL_SLOT_BYTES).  Nothing of the
+ * lane is under way.  Fails as the device fails. */
+enum ofl_reason ofl_slots_prepare(const struct ofl_started *started, int participants, size_t bytes);
 
-/* Makes a slot at least `bytes` (at most OFL_SLOT_BYTES) long and waits until the device has passed it.  Where no
- * page-locked memory can be had slot->address is NULL.  Fails as the device fails. */
-enum ofl_reason ofl_slot_ready(struct ofl_slot *slot, const struct ofl_started *started, size_t bytes);
+/* The slots of a participant of ofl_pool_run; its own until it returns. */
+struct ofl_slots *ofl_slots_of(const struct ofl_started *started, int participant);
+
+/* Waits until the device has passed the slot.  Fails as the device fails. */
+enum ofl_reason ofl_slot_ready(struct ofl_slot *slot, const struct ofl_started *started);
 #endif

@@ -80,46 +80,59 @@ const char *ofl_device_explanation(void)
 }
 
 /* Where the streams and events of `started` are, to make and to destroy them. */
-enum { stream_count = 3, event_count = OFL_MARK_COUNT + 1 + OFL_MOST_STEPS };
+enum { stream_count = 3, event_count = OFL_MARK_COUNT + 2 + OFL_MOST_STEPS };
 
-static struct ofl_stream **stream_place(int i)
+static struct ofl_stream **stream_place(struct ofl_started *of, int i)
 {
-    return i == 0 ? &started.stream : i == 1 ? &started.in_stream : &started.out_stream;
+    return i == 0 ? &of->stream : i == 1 ? &of->in_stream : &of->out_stream;
 }
 
-static struct ofl_event **event_place(int i)
+static struct ofl_event **event_place(struct ofl_started *of, int i)
 {
     if (i < OFL_MARK_COUNT) {
-        return &started.mark[i];
+        return &of->mark[i];
     }
-    return i == OFL_MARK_COUNT ? &started.arrived : &started.computed[i - OFL_MARK_COUNT - 1];
+    if (i < OFL_MARK_COUNT + 2) {
+        return i == OFL_MARK_COUNT ? &of->arrived : &of->left;
+    }
+    return &of->computed[i - OFL_MARK_COUNT - 2];
 }
 
-static enum ofl_reason create_streams(const struct ofl_backend *backend)
+static enum ofl_reason create_streams(const struct ofl_backend *backend, struct ofl_started *of)
 {
     enum ofl_reason reason = OFL_OK;
     for (int i = 0; i < stream_count && reason == OFL_OK; i++) {
-        reason = backend->stream_create(0, stream_place(i));
+        reason = backend->stream_create(0, stream_place(of, i));
     }
     for (int i = 0; i < event_count && reason == OFL_OK; i++) {
-        reason = backend->event_create(0, event_place(i));
+        reason = backend->event_create(0, event_place(of, i));
     }
     return reason;
 }
 
-static void destroy_streams(const struct ofl_backend *backend)
+static void destroy_streams(const struct ofl_backend *backend, struct ofl_started *of)
 {
     for (int i = 0; i < event_count; i++) {
-        if (*event_place(i) != NULL) {
-            backend->event_destroy(0, *event_place(i));
+        if (*event_place(of, i) != NULL) {
+            backend->event_destroy(0, *event_place(of, i));
         }
     }
     for (int i = 0; i < stream_count; i++) {
-        if (*stream_place(i) != NULL) {
-            backend->stream_destroy(0, *stream_place(i));
+        if (*stream_place(of, i) != NULL) {
+            backend->stream_destroy(0, *stream_place(of, i));
         }
     }
-    memset(&started, 0, sizeof started);
+    memset(of, 0, sizeof *of);
+}
+
+enum ofl_reason ofl_streams_create(const struct ofl_started *device, struct ofl_started *out)
+{
+    *out = (struct ofl_started){.backend = device->backend, .device = device->device, .properties = device->properties};
+    enum ofl_reason reason = create_streams(device->backend, out);
+    if (reason != OFL_OK) {
+        destroy_streams(device->backend, out);
+    }
+    return reason;
 }
 
 /* Starts a backend that has been loaded and opens its first device. */
@@ -140,14 +153,14 @@ static enum ofl_reason start_backend(const struct ofl_backend *backend, char *te
         backend->stop();
         return reason;
     }
-    reason = create_streams(backend);
+    reason = create_streams(backend, &started);
     if (reason == OFL_OK) {
         reason = backend->properties(0, &started.properties);
     }
     if (reason != OFL_OK) {
         snprintf(text, size, "the %s device failed after it was opened (%s); try again when it is less busy",
                  backend->name, ofl_reason_text(reason));
-        destroy_streams(backend);
+        destroy_streams(backend, &started);
         backend->close(0);
         backend->stop();
         return reason;

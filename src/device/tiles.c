@@ -61,7 +61,8 @@ static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int o
                    struct range columns, enum ofl_region region)
 {
     const struct ofl_buffer *device = &layout->device->operand[operand];
-    if (!layout->read[operand] || layout->copy_of[operand] >= 0 || length(rows) < 1 || length(columns) < 1) {
+    if (!layout->read[operand] || layout->copy_of[operand] >= 0 || layout->only[operand] != NULL || length(rows) < 1 ||
+        length(columns) < 1) {
         return;
     }
     struct ofl_part *part = &step->in[step->ins++];
@@ -71,6 +72,24 @@ static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int o
     part->device_ld = device->ld;
     part->locked = false;
     part->sight = layout->sight[operand];
+    part->only = NULL;
+}
+
+/* Adds to the first step what has to be copied of operands that are on the device. */
+static void add_selected(const struct ofl_layout *layout, struct ofl_step *step)
+{
+    for (int i = 0; i < layout->call->operands; i++) {
+        const struct ofl_selection *only = layout->only[i];
+        if (layout->read[i] && layout->copy_of[i] < 0 && only != NULL && only->count > 0) {
+            struct ofl_part *part = &step->in[step->ins++];
+            part->host = only->view;
+            part->device = layout->device->operand[i].address;
+            part->device_ld = only->view.columns == 1 ? only->view.rows : layout->device->operand[i].ld;
+            part->locked = false;
+            part->sight = NULL;
+            part->only = only;
+        }
+    }
 }
 
 static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int operand, struct range rows,
@@ -86,7 +105,13 @@ static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int 
     part->device = ofl_element(device, rows.begin, columns.begin);
     part->device_ld = device->ld;
     part->locked = layout->locked[operand];
+    part->undo_pitch = (size_t)layout->call->operand[operand].rows * part->host.element_size;
+    part->undo = layout->undo[operand];
+    if (part->undo != NULL) {
+        part->undo += (size_t)rows.begin * part->host.element_size + (size_t)columns.begin * part->undo_pitch;
+    }
     part->sight = NULL;
+    part->only = NULL;
 }
 
 static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, int operand)
@@ -97,7 +122,7 @@ static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, in
 
 void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step)
 {
-    step->ins = step->outs = step->after = 0;
+    step->ins = step->outs = step->after = step->after_results = 0;
     for (int i = 0; i < layout->call->operands; i++) {
         const struct ofl_buffer *host = &layout->call->operand[i];
         if (host->region != OFL_PIVOTS) { /* those are converted */
@@ -105,6 +130,7 @@ void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step)
             add_out(layout, step, i, all_rows(host), all_columns(host), host->region);
         }
     }
+    add_selected(layout, step);
     step->calls = 1;
     step->call[0] = *layout->device;
 }
@@ -155,15 +181,49 @@ static bool cuts_columns(const struct ofl_call *call, const struct division *div
     return division->columns;
 }
 
+bool ofl_ring_of(const struct ofl_call *call, struct ofl_ring *ring)
+{
+    struct ofl_layout layout = {.call = call, .copy_of = {-1, -1, -1, -1}};
+    struct division division;
+    bool cut = divide(&layout, &division);
+    *ring = cut ? (struct ofl_ring){division.columns, division.shared, 0} : (struct ofl_ring){false, 0, 0};
+    return cut;
+}
+
+bool ofl_ring_cuts_columns(const struct ofl_call *call, const struct ofl_ring *ring, int operand)
+{
+    struct division division = {ring->columns, ring->shared};
+    return cuts_columns(call, &division, operand);
+}
+
+/* Where a panel of an operand lies on the device. */
+static struct ofl_buffer device_panel(const struct ofl_layout *layout, int operand, struct range rows,
+                                      struct range columns, int index)
+{
+    const struct ofl_buffer *whole = &layout->device->operand[operand];
+    struct ofl_buffer panel = rectangle(whole, rows, columns);
+    if (layout->ring != NULL) {
+        bool cut = ofl_ring_cuts_columns(layout->call, layout->ring, operand);
+        int64_t longest = cut ? panel.rows * layout->ring->width : panel.columns * layout->ring->width;
+        panel.address =
+            (char *)whole->address + (size_t)(index % OFL_RING_PLACES) * (size_t)longest * whole->element_size;
+        panel.ld = panel.rows;
+    }
+    return panel;
+}
+
 /* One panel of a product or of a triangle's operation. */
-static void panel_step(const struct ofl_layout *layout, const struct division *division, struct range panel, bool first,
+static void panel_step(const struct ofl_layout *layout, const struct division *division, struct range panel, int index,
                        struct ofl_step *step)
 {
     const struct ofl_call *call = layout->call;
-    step->ins = step->outs = step->after = 0;
+    step->ins = step->outs = step->after = step->after_results = 0;
+    if (layout->ring != NULL && index >= OFL_RING_PLACES) {
+        step->after_results = index - OFL_RING_PLACES + 1;
+    }
     step->calls = 1;
     step->call[0] = *layout->device;
-    if (first) {
+    if (index == 0) {
         add_whole(layout, step, division->shared);
     }
     for (int i = 0; i < call->operands; i++) {
@@ -173,9 +233,19 @@ static void panel_step(const struct ofl_layout *layout, const struct division *d
         }
         bool columns = cuts_columns(call, division, i);
         struct range r = columns ? all_rows(host) : panel, c = columns ? panel : all_columns(host);
+        int ins = step->ins, outs = step->outs;
         add_in(layout, step, i, r, c, OFL_GENERAL);
         add_out(layout, step, i, r, c, OFL_GENERAL);
-        step->call[0].operand[i] = rectangle(&layout->device->operand[i], r, c);
+        struct ofl_buffer device = device_panel(layout, i, r, c, index);
+        if (step->ins > ins) {
+            step->in[ins].device = device.address;
+            step->in[ins].device_ld = device.ld;
+        }
+        if (step->outs > outs) {
+            step->out[outs].device = device.address;
+            step->out[outs].device_ld = device.ld;
+        }
+        step->call[0].operand[i] = device;
     }
     *(division->columns ? &step->call[0].n : &step->call[0].m) = length(panel);
 }
@@ -288,7 +358,7 @@ static double bytes_to_move(const struct ofl_layout *layout)
     double bytes = 0;
     for (int i = 0; i < layout->call->operands; i++) {
         const struct ofl_buffer *host = &layout->call->operand[i];
-        int times = (layout->read[i] && layout->copy_of[i] < 0) + layout->written[i];
+        int times = (layout->read[i] && layout->copy_of[i] < 0 && layout->only[i] == NULL) + layout->written[i];
         bytes += times * (double)host->rows * (double)host->columns * (double)host->element_size;
     }
     return bytes;
@@ -314,11 +384,12 @@ static int cut(const struct ofl_layout *layout, struct division *division, int64
     const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
     double bytes = bytes_to_move(layout);
     *division = (struct division){true, -1};
-    if (bytes < measure->worth_bytes || (!is_rank_update(call->operation) && !divide(layout, division))) {
+    bool worth = bytes >= measure->worth_bytes || layout->ring != NULL;
+    if (!worth || (!is_rank_update(call->operation) && !divide(layout, division))) {
         return 0;
     }
     *side = division->columns ? call->n : call->m;
-    *width = panel_width(measure, bytes, *side);
+    *width = layout->ring != NULL ? layout->ring->width : panel_width(measure, bytes, *side);
     int64_t count = (*side - 1) / *width + 1;
     return count < 2 || count > OFL_MOST_STEPS ? 0 : (int)count;
 }
@@ -346,7 +417,10 @@ int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
         if (update) {
             update_step(layout, panel, &steps[i]);
         } else {
-            panel_step(layout, &division, panel, i == 0, &steps[i]);
+            panel_step(layout, &division, panel, i, &steps[i]);
+        }
+        if (i == 0) {
+            add_selected(layout, &steps[i]);
         }
     }
     return count;

@@ -150,6 +150,17 @@ static bool cholesky_fits(const struct matrix *a, const struct matrix *factor, b
     return good;
 }
 
+/* Whether the row of the leading minor that is not positive, up to its diagonal, is a row of numbers: libraries do not
+ * agree about others. */
+static bool row_is_finite(const struct matrix *a, bool upper, int64_t row)
+{
+    bool finite = true;
+    for (int64_t j = 0; j <= row && finite; j++) {
+        finite = isfinite(size_of(lower(a, upper, row, j)));
+    }
+    return finite;
+}
+
 bool ofl_lapack_verify(const struct ofl_call *call, int32_t info, const void *factor, const int64_t *pivots)
 {
     const struct ofl_buffer *operand = &call->operand[0];
@@ -164,7 +175,8 @@ bool ofl_lapack_verify(const struct ofl_call *call, int32_t info, const void *fa
     if (work != NULL && call->operation == OFL_OP_getrf) {
         good = first_zero_is(&factors, info) && lu_fits(&a, &factors, pivots, work);
     } else if (work != NULL && call->operation == OFL_OP_potrf) {
-        good = cholesky_fits(&a, &factors, call->uplo == 'U', info - 1, work);
+        bool upper = call->uplo == 'U';
+        good = row_is_finite(&a, upper, info - 1) && cholesky_fits(&a, &factors, upper, info - 1, work);
     }
     free(work);
     return good;

@@ -37,6 +37,7 @@ void ofl_dump_type(const struct ofl_type_spec *type, FILE *stream)
         [OFL_TYPE_CLASS_STAR] = "class-star",
         [OFL_TYPE_ASSUMED] = "type-star",
         [OFL_TYPE_RECORD] = "record",
+        [OFL_TYPE_VECTOR] = "vector",
     };
     fprintf(stream, "<%s", names[type->kind]);
     if (type->name.name != NULL) {
@@ -47,6 +48,9 @@ void ofl_dump_type(const struct ofl_type_spec *type, FILE *stream)
     }
     dump_optional(type->by_bytes ? "*" : "kind=", type->kind_value, stream);
     dump_optional("len=", type->length, stream);
+    if (type->element != NULL) {
+        ofl_dump_type(type->element, stream);
+    }
     fputc('>', stream);
 }
 

@@ -215,13 +215,14 @@ static bool add_subroutine(const struct hidden *hidden, struct ofl_lines *lines,
 {
     const struct ofl_symbol *symbol = hidden->symbol;
     ofl_line_add(lines, "pure subroutine %s(ofl_loop) bind(c, name='%s')", hidden->name, hidden->name);
+    ofl_line_add(lines, "use, intrinsic :: iso_c_binding, only: c_int64_t");
     if (!in_module && symbol->storage == OFL_STORAGE_MODULE) {
         ofl_line_add(lines, "use %s, only: %s", module_of(symbol)->name.name->text, symbol->name->text);
     }
     if (!in_module) {
         ofl_line_add(lines, "implicit none");
     }
-    ofl_line_add(lines, "integer(8), intent(inout) :: ofl_loop");
+    ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: ofl_loop");
     if (symbol->storage == OFL_STORAGE_COMMON && !add_common(hidden, lines)) {
         return false;
     }
@@ -328,7 +329,8 @@ static void add_one(struct ofl_lines *lines, const char *name, const char *loop)
         return;
     }
     ofl_line_add(lines, "pure subroutine %s(loop) bind(c, name='%s')", name, name);
-    ofl_line_add(lines, "integer(8), intent(inout) :: loop");
+    ofl_line_add(lines, "use, intrinsic :: iso_c_binding, only: c_int64_t");
+    ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: loop");
     ofl_line_add(lines, "end subroutine");
 }
 

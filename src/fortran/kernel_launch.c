@@ -232,7 +232,10 @@ static void add_call(struct place *place, unsigned missing)
     number = 0;
     for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
         number++;
-        if (scalar->host != NULL) {
+        if (scalar->host != NULL && scalar->type == OFL_TYPE_LOGICAL) {
+            require_intrinsic(place, "merge");
+            ofl_text_print(&call, ", s%u=merge(1_4, 0_4, %s)", number, scalar->host);
+        } else if (scalar->host != NULL) {
             ofl_text_print(&call, ", s%u=%s", number, scalar->host);
         }
     }
@@ -369,12 +372,28 @@ static bool check_parameters(struct place *place)
     return 8 * words <= most_parameter_bytes;
 }
 
+/* Kernels and the run-time library know how gfortran describes an allocatable or pointer component.  False after an
+ * error. */
+static bool check_components(const struct place *place)
+{
+    bool good = true;
+    for (const struct ofl_kernel_object *object = place->kernel->objects; object != NULL && good;
+         object = object->next) {
+        good = !place->rewriter->flang || object->components == NULL;
+    }
+    if (!good) {
+        ofl_diag_unsupported(place->rewriter->diagnostics, place->kernel->stmt->span,
+                             "a loop on the device that uses an allocatable or pointer component, compiled by flang");
+    }
+    return good;
+}
+
 void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix)
 {
     const struct ofl_stmt *stmt = kernel->stmt;
     struct ofl_lines lines = {.arena = rewriter->arena, .at = stmt->span.begin};
     struct place place = {rewriter, kernel, ofl_scope_of(stmt, kernel->unit), suffix, rewriter->prefix, &lines};
-    if (!check_parameters(&place)) {
+    if (!check_parameters(&place) || !check_components(&place)) {
         return;
     }
     if (stmt->label.value != 0) {

@@ -8,7 +8,8 @@
  * Behind the file's last program unit stand two subroutines for all of its loops.  One begins a launch and has the
  * image as a constant: packed, and in pieces of at most PIECE words, since compilers limit the length of a statement.
  * The other one ends the program where an iteration did, by the host compiler's own statement, so that code, message
- * and what is flushed are those of the CPU. */
+ * and what is flushed are those of the CPU.
+ * Both are recursive, since -fno-automatic makes everything else static. */
 #include "base/pack.h"
 #include "fortran/launch.h"
 
@@ -42,13 +43,37 @@ const char *ofl_launch_place(const struct ofl_rewriter *rewriter, const struct o
 
 /* ---- The head ---- */
 
+/* The type of a value, by a name of iso_c_binding where there is one: gfortran warns of kinds by number.  A logical
+ * value is a number here. */
 static const char *fortran_type(const struct ofl_kernel_scalar *scalar, struct ofl_arena *arena)
 {
-    const char *word = scalar->type == OFL_TYPE_REAL      ? "real"
-                       : scalar->type == OFL_TYPE_COMPLEX ? "complex"
-                       : scalar->type == OFL_TYPE_LOGICAL ? "logical"
-                                                          : "integer";
-    return ofl_arena_format(arena, "%s(%d)", word, scalar->kind);
+    static const struct {
+        enum ofl_type_kind type;
+        int kind;
+        const char *text;
+    } table[] = {
+        {OFL_TYPE_INTEGER, 1, "integer(c_int8_t)"},
+        {OFL_TYPE_INTEGER, 2, "integer(c_int16_t)"},
+        {OFL_TYPE_INTEGER, 4, "integer(c_int32_t)"},
+        {OFL_TYPE_INTEGER, 8, "integer(c_int64_t)"},
+        {OFL_TYPE_REAL, 4, "real(c_float)"},
+        {OFL_TYPE_REAL, 8, "real(c_double)"},
+        {OFL_TYPE_COMPLEX, 4, "complex(c_float_complex)"},
+        {OFL_TYPE_COMPLEX, 8, "complex(c_double_complex)"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (scalar->type == table[i].type && scalar->kind == table[i].kind) {
+            return table[i].text;
+        }
+    }
+    if (scalar->type == OFL_TYPE_LOGICAL) {
+        return "integer(c_int32_t)";
+    }
+    return ofl_arena_format(arena, "%s(%d)",
+                            scalar->type == OFL_TYPE_REAL      ? "real"
+                            : scalar->type == OFL_TYPE_COMPLEX ? "complex"
+                                                               : "integer",
+                            scalar->kind);
 }
 
 static bool may_be_absent(const struct ofl_kernel_object *object)
@@ -105,10 +130,10 @@ static void add_object_declarations(struct ofl_lines *lines, const struct ofl_ke
         ofl_line_add(lines, "type(*),%s target, intent(%s) :: a%u(..)", may_be_absent(object) ? " optional," : "",
                      object->written ? "inout" : "in", number);
         if (object->rank > 0) {
-            ofl_line_add(lines, "integer(8), intent(in) :: b%u(%u)", number, object->rank);
+            ofl_line_add(lines, "integer(c_int64_t), intent(in) :: b%u(%u)", number, object->rank);
         }
         if (object->element_bytes == 0) {
-            ofl_line_add(lines, "integer(8), intent(in) :: e%u", number);
+            ofl_line_add(lines, "integer(c_int64_t), intent(in) :: e%u", number);
         }
     }
 }
@@ -117,11 +142,15 @@ void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel,
 {
     unsigned number = 0;
     add_names(lines, kernel, suffix);
+    ofl_line_add(lines, "use, intrinsic :: iso_c_binding, only: c_int64_t, c_char%s",
+                 kernel->scalars == NULL
+                     ? ""
+                     : ", c_int8_t, c_int16_t, c_int32_t, c_float, c_double, c_float_complex, c_double_complex");
     ofl_line_add(lines, "implicit none");
-    ofl_line_add(lines, "integer(8), intent(inout) :: loop");
-    ofl_line_add(lines, "character, intent(in) :: table(*)");
+    ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: loop");
+    ofl_line_add(lines, "character(kind=c_char), intent(in) :: table(*)");
     for (unsigned i = 1; i <= kernel->index_count; i++) {
-        ofl_line_add(lines, "integer(8), intent(in) :: f%u, l%u, t%u", i, i, i);
+        ofl_line_add(lines, "integer(c_int64_t), intent(in) :: f%u, l%u, t%u", i, i, i);
     }
     add_object_declarations(lines, kernel);
     for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
@@ -134,7 +163,7 @@ void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel,
     for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
         number++;
         if (item->elements != NULL) {
-            ofl_line_add(lines, "integer(8), intent(in) :: n%u", number);
+            ofl_line_add(lines, "integer(c_int64_t), intent(in) :: n%u", number);
         }
     }
 }
@@ -172,8 +201,10 @@ static void add_scalars(struct ofl_text *table, const struct ofl_kernel *kernel)
         if (scalar->host == NULL) {
             ofl_text_print(table, " v");
         } else {
-            ofl_text_print(table, " %c%d", scalar->type == OFL_TYPE_LOGICAL ? 'l' : 's',
-                           scalar->type == OFL_TYPE_COMPLEX ? 2 * scalar->kind : scalar->kind);
+            ofl_text_print(table, " s%d",
+                           scalar->type == OFL_TYPE_LOGICAL   ? 4 /* the caller makes a number of it */
+                           : scalar->type == OFL_TYPE_COMPLEX ? 2 * scalar->kind
+                                                              : scalar->kind);
         }
     }
 }
@@ -215,14 +246,14 @@ const char *ofl_launcher_table(struct ofl_rewriter *rewriter, const struct ofl_k
 
 void ofl_launcher_add_begin_interface(struct ofl_lines *lines, const char *suffix)
 {
-    ofl_line_add(lines, "pure subroutine ofl_begin_%s(loop)", suffix);
+    ofl_line_add(lines, "pure recursive subroutine ofl_begin_%s(loop)", suffix);
     ofl_line_add(lines, "integer(8), intent(inout) :: loop");
     ofl_line_add(lines, "end subroutine");
 }
 
 void ofl_launcher_add_stop_interface(struct ofl_lines *lines, const char *suffix)
 {
-    ofl_line_add(lines, "pure subroutine ofl_stop_%s(loop)", suffix);
+    ofl_line_add(lines, "pure recursive subroutine ofl_stop_%s(loop)", suffix);
     ofl_line_add(lines, "integer(8), intent(inout) :: loop");
     ofl_line_add(lines, "end subroutine");
 }
@@ -230,7 +261,7 @@ void ofl_launcher_add_stop_interface(struct ofl_lines *lines, const char *suffix
 /* The program ends as by error stop in the loop. */
 static void add_stop(struct ofl_lines *lines, const char *suffix)
 {
-    ofl_line_add(lines, "pure subroutine ofl_stop_%s(loop)", suffix);
+    ofl_line_add(lines, "pure recursive subroutine ofl_stop_%s(loop)", suffix);
     ofl_line_add(lines, "implicit none");
     ofl_line_add(lines, "integer(8), intent(inout) :: loop");
     ofl_line_add(lines, "interface");
@@ -282,7 +313,7 @@ void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const struct ofl_ker
     if (stops) {
         add_stop(lines, suffix);
     }
-    ofl_line_add(lines, "pure subroutine ofl_begin_%s(loop)", suffix);
+    ofl_line_add(lines, "pure recursive subroutine ofl_begin_%s(loop)", suffix);
     ofl_line_add(lines, "implicit none");
     ofl_line_add(lines, "integer(8), intent(inout) :: loop");
     ofl_line_add(lines, "interface");

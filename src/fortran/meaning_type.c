@@ -161,6 +161,8 @@ static bool declared_type(struct ofl_modules *modules, struct ofl_scope *scope, 
                    fails(why, ofl_unknown_yet(modules, (struct ofl_span){0, 0}, "a DEC structure"));
         }
         return derived_type(modules, scope, declared->spec, type, why);
+    case OFL_TYPE_VECTOR:
+        return fails(why, ofl_unknown_yet(modules, declared->spec->span, "a vector type of PowerPC"));
     case OFL_TYPE_CHARACTER:
         character_length(modules, scope, declared->length, type);
         break;

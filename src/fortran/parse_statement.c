@@ -168,8 +168,8 @@ static void recover(struct ofl_parser *p)
     }
 }
 
-/* One statement, with recovery. */
-static void statement(struct ofl_parser *p)
+/* Parses the statement at hand; false after an error. */
+static bool attempt(struct ofl_parser *p)
 {
     p->first_keyword = 0;
     p->construct = (struct ofl_ident){NULL, {0, 0}};
@@ -178,10 +178,18 @@ static void statement(struct ofl_parser *p)
     p->prefix_type = NULL;
     p->recursion = 0;
     p->has_double_colon = strstr(p->item.text, "::") != NULL;
-    if (setjmp(p->recovery) == 0) {
-        ofl_goto(p, 0);
-        parse_statement(p);
-    } else {
+    if (setjmp(p->recovery) != 0) {
+        return false;
+    }
+    ofl_goto(p, 0);
+    parse_statement(p);
+    return true;
+}
+
+/* One statement, with recovery. */
+static void statement(struct ofl_parser *p)
+{
+    if (!(p->item.split ? ofl_parse_split(p, attempt) : attempt(p))) {
         recover(p);
     }
     if (p->item.label.value != 0) {

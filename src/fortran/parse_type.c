@@ -174,10 +174,35 @@ static void type_in_parentheses(struct ofl_parser *p, struct ofl_type_spec *type
     ofl_expect(p, OFL_TOKEN_RPAREN);
 }
 
+/* The vector types of compilers for PowerPC, which flang reads: vector(real(8)), __vector_pair, __vector_quad. */
+static struct ofl_type_spec *accept_vector(struct ofl_parser *p)
+{
+    uint32_t begin = p->token.begin;
+    struct ofl_type_spec *element = NULL;
+    if (ofl_keyword(p, "vector (")) {
+        if (ofl_keyword(p, "unsigned")) {
+            element = OFL_NEW(p->arena, struct ofl_type_spec);
+            kind_selector(p, element);
+        } else if ((element = accept_intrinsic(p)) == NULL) {
+            ofl_goto(p, begin);
+            return NULL;
+        }
+        ofl_expect(p, OFL_TOKEN_RPAREN);
+    } else if (!ofl_keyword(p, "__vector_pair") && !ofl_keyword(p, "__vector_quad")) {
+        return NULL;
+    }
+    struct ofl_type_spec *type = OFL_NEW(p->arena, struct ofl_type_spec);
+    *type = (struct ofl_type_spec){.kind = OFL_TYPE_VECTOR, .element = element, .span = ofl_since(p, begin)};
+    return type;
+}
+
 struct ofl_type_spec *ofl_accept_type_spec(struct ofl_parser *p)
 {
     uint32_t begin = p->token.begin;
     struct ofl_type_spec *type = accept_intrinsic(p);
+    if (type == NULL) {
+        type = accept_vector(p);
+    }
     if (type != NULL) {
         return type;
     }

@@ -148,6 +148,9 @@ void ofl_close_labelled(struct ofl_parser *p, struct ofl_label label, struct ofl
 void ofl_close_all(struct ofl_parser *p);
 bool ofl_in(struct ofl_parser *p, enum ofl_stmt_kind kind); /* is the innermost construct of this kind? */
 
+/* Has `attempt` parse the statement; parse_split.c says how.  False: it has reported what is wrong. */
+bool ofl_parse_split(struct ofl_parser *p, bool (*attempt)(struct ofl_parser *p));
+
 bool ofl_accept_declaration(struct ofl_parser *p); /* type declaration, or a procedure statement with prefixes */
 void ofl_open_if(struct ofl_parser *p, struct ofl_expr *condition); /* of `if (condition) then` */
 

@@ -7,7 +7,7 @@ set(OFL_FORTRAN_READER
   arena.c diagnostic.c source.c
   statement.c statement_free.c statement_fixed.c lexer.c
   parser.c parse_expr.c parse_primary.c parse_type.c parse_entity.c parse_spec.c parse_storage.c parse_define.c
-  parse_exec.c parse_io.c parse_construct.c parse_loop.c parse_unit.c parse_statement.c
+  parse_exec.c parse_io.c parse_construct.c parse_loop.c parse_unit.c parse_split.c parse_statement.c
   tree.c dump.c dump_stmt.c
   scope.c scope_find.c scope_declare.c scope_modules.c constant.c
   intrinsics.c meaning.c meaning_type.c meaning_designator.c meaning_operator.c meaning_constructor.c

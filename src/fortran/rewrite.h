@@ -68,6 +68,7 @@ struct ofl_rewriter {
     struct ofl_boundaries boundaries;
     unsigned loops;            /* parallel loops seen */
     bool realloc_lhs;          /* --realloc-lhs-arrays */
+    bool flang;                /* the host compiler is flang */
     struct ofl_lines appended; /* program units behind the last one */
 };
 

@@ -26,9 +26,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* How one index runs: the texts of its limits, and `i = first, last, step`. */
+/* How one index runs: the texts of its limits, `i = first, last, step`, and what has to follow the loop statement. */
 struct control {
-    const char *first, *last, *step, *text;
+    const char *first, *last, *step, *text, *then;
 };
 
 struct loop {
@@ -89,6 +89,28 @@ static const char *limit_name(struct loop *loop, const struct ofl_expr *expr, co
     return name;
 }
 
+/* Whether a do loop would step beyond the largest or smallest number of its index, as the constants tell: compilers
+ * rely on it that this does not happen.  Iterations of do concurrent have no next one.  *kind: of a wider index. */
+static bool is_extreme(const struct loop *loop, const struct ofl_index *index, int *kind)
+{
+    const struct ofl_modules *modules = loop->rewriter->modules;
+    int64_t last, step = 1;
+    if (!ofl_constant_integer(modules, loop->scope, index->upper, &last)) {
+        return false;
+    }
+    bool known = index->step == NULL || ofl_constant_integer(modules, loop->scope, index->step, &step);
+    for (int bits = 8; bits <= 64; bits *= 2) {
+        int64_t largest = INT64_MAX >> (64 - bits);
+        bool up = last <= largest && (!known || step > 0) && last > largest - (known ? step : 1);
+        bool down = last >= -largest - 1 && (!known || step < 0) && last < -largest - 1 - (known ? step : -1);
+        if (up || down) {
+            *kind = bits < 64 ? 8 : 16;
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct control index_control(struct loop *loop, const struct ofl_index *index, unsigned number)
 {
     struct ofl_arena *arena = loop->rewriter->arena;
@@ -106,7 +128,14 @@ static struct control index_control(struct loop *loop, const struct ofl_index *i
     ofl_line_add(&loop->inner, "integer(%sk%u) :: %s", loop->p, number, name);
     control.first = limit_name(loop, index->lower, "first", number);
     control.last = limit_name(loop, index->upper, "last", number);
-    control.text = ofl_arena_format(arena, "%s = %s, %s", name, control.first, control.last);
+    const char *runs = name;
+    int kind;
+    if (is_extreme(loop, index, &kind)) {
+        runs = ofl_arena_format(arena, "%sw%u", loop->p, number);
+        ofl_line_add(&loop->inner, "integer(%d) :: %s", kind, runs);
+        control.then = ofl_arena_format(arena, "%s = %s", name, runs);
+    }
+    control.text = ofl_arena_format(arena, "%s = %s, %s", runs, control.first, control.last);
     if (index->step != NULL) {
         control.step = limit_name(loop, index->step, "step", number);
         control.text = ofl_arena_format(arena, "%s, %s", control.text, control.step);
@@ -315,6 +344,9 @@ static void add_do_statements(struct ofl_lines *lines, const struct control *con
     for (unsigned number = count; number > 0; number--) {
         bool named = number == 1 && name != NULL;
         ofl_line_add(lines, "%s%sdo %s", named ? name : "", named ? ": " : "", controls[number - 1].text);
+        if (controls[number - 1].then != NULL) {
+            ofl_line_add(lines, "%s", controls[number - 1].then);
+        }
     }
 }
 

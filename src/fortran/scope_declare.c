@@ -78,6 +78,7 @@ void ofl_settle_type(struct ofl_modules *modules, struct ofl_scope *scope, struc
         return;
     case OFL_TYPE_CLASS_STAR:
     case OFL_TYPE_ASSUMED:
+    case OFL_TYPE_VECTOR:
         return;
     }
     const struct ofl_expr *kind = type->spec->kind_value;

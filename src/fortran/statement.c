@@ -358,6 +358,7 @@ void ofl_reader_next(struct ofl_reader *reader, struct ofl_item *item)
             .kind = OFL_ITEM_END, .glued = reader->options->form == OFL_FORM_FIXED, .dec = reader->options->dec};
         reader->length = 0;
         reader->behind = 0;
+        reader->split = false;
         bool found = item->glued ? ofl_read_fixed(reader, item) : ofl_read_free(reader, item);
         if (!found) {
             item->kind = OFL_ITEM_END;
@@ -381,6 +382,7 @@ void ofl_reader_next(struct ofl_reader *reader, struct ofl_item *item)
         item->text = reader->text;
         item->where = reader->where;
         item->length = reader->length;
+        item->split = reader->split;
         if (item->kind == OFL_ITEM_STATEMENT) {
             item->span = (struct ofl_span){reader->where[0], reader->behind};
             if (joined_include(reader, item) && item->kind == OFL_ITEM_END) {

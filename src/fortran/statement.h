@@ -32,6 +32,7 @@ struct ofl_item {
     struct ofl_label label;
     bool glued; /* blanks were removed */
     bool dec;   /* -fdec */
+    bool split; /* free form: a line that was joined begins in column 1, without `&` (parse_split.c) */
     const struct ofl_name *sentinel;
     const struct ofl_source *included;
 };
@@ -47,6 +48,7 @@ struct ofl_reader {
     bool mid_line; /* `at` is behind a `;` */
     uint32_t mid_line_end,
         mid_line_pad;    /* fixed form: the end of that line's statement part; blanks to its last column */
+    bool split;          /* of the item that is being read */
     bool conditional;    /* that line begins with `!$ ` */
     uint32_t line_start; /* where the line that holds `at` begins */
     struct {

@@ -118,7 +118,10 @@ static bool continued(struct ofl_reader *reader, bool in_constant)
         source = reader->source;
         if (source->text[reader->at] != '&') {
             if (!in_constant && !reader->conditional) { /* gfortran joins conditional lines without a blank */
-                ofl_reader_put(reader, ' ', source->base + reader->at);
+                /* A blank of the line itself has its own position; one that stands for the line end, the next's. */
+                bool indented = reader->at > reader->line_start;
+                reader->split |= !indented;
+                ofl_reader_put(reader, ' ', source->base + reader->at - indented);
             }
             return true;
         }

@@ -251,6 +251,7 @@ static struct ofl_kernel *lower(struct translation *translation, const struct pa
     }
     drop_directives(translation, loop);
     translation->rewriter.realloc_lhs = command->realloc_lhs;
+    translation->rewriter.flang = ofl_fc_host_is_flang(command);
     return ofl_lower_loop(&translation->rewriter, loop->stmt, loop->unit);
 }
 

@@ -182,17 +182,19 @@ enum ofl_type_kind {
     OFL_TYPE_CLASS,      /* class(t) */
     OFL_TYPE_CLASS_STAR, /* class(*) */
     OFL_TYPE_ASSUMED,    /* type(*) */
-    OFL_TYPE_RECORD      /* DEC: record /s/ */
+    OFL_TYPE_RECORD,     /* DEC: record /s/ */
+    OFL_TYPE_VECTOR      /* PowerPC: vector(real(8)), __vector_pair, __vector_quad */
 };
 
 struct ofl_type_spec {
     enum ofl_type_kind kind;
     struct ofl_span span;
-    struct ofl_expr *kind_value; /* kind=, or real*8's 8 with by_bytes; NULL: default */
-    bool by_bytes;               /* the form with an asterisk: complex*16 is kind 8 */
-    struct ofl_expr *length;     /* character: NULL, an expression, OFL_EXPR_STAR or OFL_EXPR_DEFERRED */
-    struct ofl_ident name;       /* derived types */
-    struct ofl_arg *parameters;  /* of a parameterised derived type */
+    struct ofl_expr *kind_value;   /* kind=, or real*8's 8 with by_bytes; NULL: default */
+    bool by_bytes;                 /* the form with an asterisk: complex*16 is kind 8 */
+    struct ofl_expr *length;       /* character: NULL, an expression, OFL_EXPR_STAR or OFL_EXPR_DEFERRED */
+    struct ofl_ident name;         /* derived types */
+    struct ofl_arg *parameters;    /* of a parameterised derived type */
+    struct ofl_type_spec *element; /* of vector(...) */
 };
 
 /* Bounds of one dimension (array-spec or coarray-spec), and what form they have. */

@@ -77,6 +77,16 @@ static void describe_situation(struct ofl_situation *situation, enum ofl_reason 
     }
 }
 
+/* What is on the device already, and what would be worth having there. */
+static void describe_residency(struct ofl_visit *visit)
+{
+    struct ofl_device_residency residency;
+    ofl_device_residency(&visit->call, &residency);
+    visit->work.bytes_resident = residency.resident;
+    visit->work.bytes_repeated = residency.repeated;
+    visit->work.credit = residency.credit;
+}
+
 /* What the device would make of the call: tiles whose copies overlap with computing, and staged results. */
 static void describe_transfers(struct ofl_visit *visit)
 {
@@ -113,8 +123,10 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
         if (visit->work.flops < OFL_FLOOR_FLOPS) {
             return OFL_BELOW_FLOOR; /* it came before the floor was set */
         }
+        describe_residency(visit);
         describe_transfers(visit);
-        describe_situation(&situation, state);
+        /* Where there is no device, that is the reason, and not what a prediction for an unknown one says. */
+        describe_situation(&situation, ofl_device_look());
         visit->decided = true;
         enum ofl_reason reason =
             ofl_decide(&visit->work, ofl_machine(), &learning, &situation, (int)settings->level, &visit->prediction);
@@ -240,6 +252,9 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
                 ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, visit->spent + seconds);
             }
             ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, seconds);
+            if (visit->reason == OFL_SLOWER || visit->reason == OFL_PROBE || visit->reason == OFL_NOT_STARTED) {
+                ofl_device_residency_missed(&visit->call, visit->prediction.residency_saving);
+            }
         }
     }
     if (visit->reason == OFL_BELOW_FLOOR) {

@@ -19,6 +19,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool is_root;
@@ -147,6 +148,26 @@ static void print_line(const char *format, ...)
     ofl_message_text(line);
 }
 
+static void print_residency(void)
+{
+    struct ofl_residency_counts counts;
+    if (ofl_device_state() != OFL_OK) {
+        return;
+    }
+    ofl_device_residency_counts(&counts);
+    if (counts.works) {
+        double checked = (double)counts.bytes_checked / (1 << 30);
+        print_line("  residency: %" PRIu64 " operands stayed on the device and were used %" PRIu64
+                   " times; %.3f GB were not copied again; checks took %.2f ms a GiB\n",
+                   counts.kept, counts.uses, 1e-9 * (double)counts.bytes_spared,
+                   checked > 0 ? 1e3 * counts.check_seconds / checked : 0);
+    } else {
+        print_line("  residency: %s\n", strcmp(ofl_settings()->residency, "off") == 0
+                                            ? "off"
+                                            : "none, this kernel cannot tell what was written (Linux 6.13 can)");
+    }
+}
+
 static void print_table(const struct sums *sums)
 {
     const char *device = ofl_device_name();
@@ -176,6 +197,7 @@ static void print_table(const struct sums *sums)
                        ofl_reason_text((enum ofl_reason)reason));
         }
     }
+    print_residency();
     if (ofl_device_explanation()[0] != '\0') {
         print_line("  device: %.200s\n", ofl_device_explanation());
     }

@@ -128,14 +128,6 @@ static void read_component(struct reader *reader)
     ofl_loops_component(reader->handle, &offset, &rank, &bytes, &written);
 }
 
-static void read_logical(struct reader *reader)
-{
-    static const char zero[16];
-    const int64_t bytes = number(reader), four = 4;
-    const int32_t value = memcmp(argument(reader), zero, (size_t)bytes) != 0;
-    ofl_loops_scalar(reader->handle, &value, &four);
-}
-
 static void read_scalar(struct reader *reader)
 {
     const int64_t bytes = number(reader);
@@ -180,9 +172,6 @@ static int64_t read_words(struct reader *reader)
             break;
         case 'c':
             read_component(reader);
-            break;
-        case 'l':
-            read_logical(reader);
             break;
         case 's':
             read_scalar(reader);

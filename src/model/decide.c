@@ -100,7 +100,11 @@ static bool worth_it(const struct ofl_work *work, const struct ofl_learned *lear
     if (!(out->cpu > 0) || !isfinite(out->device)) {
         return false;
     }
-    if (out->cpu >= level->speedup * out->device || residency_pays(work, out)) {
+    if (out->cpu >= level->speedup * out->device) {
+        return true;
+    }
+    if (residency_pays(work, out)) {
+        out->saving = out->residency_saving; /* what starting would bring, for this call and those after it */
         return true;
     }
     out->probe = situation->state == OFL_OK && situation->library_loaded[ofl_library_of(work->operation)] &&

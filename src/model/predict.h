@@ -12,9 +12,10 @@ struct ofl_prediction {
     double wait;                       /* until the device is free */
     double copy_in, compute, copy_out; /* parts of device_claim, before overlap; copy_out without the commit */
     double commit;                     /* putting staged results into their place, after everything else */
-    double saving;                     /* cpu - device if that is positive, else 0 */
-    double residency_saving;           /* saving if the repeated operands were on the device; 0 if none */
-    bool probe;                        /* the work goes where it goes in order to measure */
+    /* cpu - device if that is positive, else 0; residency_saving where that is the reason to offload. */
+    double saving;
+    double residency_saving; /* saving if the repeated operands were on the device; 0 if none */
+    bool probe;              /* the work goes where it goes in order to measure */
 };
 
 /* R1's formulas, with residency, overlap, staging and waiting:

@@ -126,21 +126,55 @@ static bool write_all(int file, const char *text, size_t length)
     return fsync(file) == 0;
 }
 
+/* The name of the file beside `path` that becomes it. */
+static bool temporary_name(const char *path, char *out, size_t size)
+{
+    int length = snprintf(out, size, "%s.%ld", path, (long)getpid());
+    return length > 0 && (size_t)length < size;
+}
+
+static int open_temporary(const char *name)
+{
+    return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+bool ofl_profile_can_save(const char *path, char *explanation, size_t size)
+{
+    char temporary[PATH_MAX];
+    struct stat status;
+    errno = ENAMETOOLONG;
+    bool can = temporary_name(path, temporary, sizeof temporary);
+    if (can) {
+        make_folders(path);
+        bool folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+        int file = folder ? -1 : open_temporary(temporary);
+        can = file >= 0;
+        errno = folder ? EISDIR : errno;
+        if (can) {
+            close(file);
+            unlink(temporary);
+        }
+    }
+    if (!can) {
+        snprintf(explanation, size, "cannot write %s: %s", path, strerror(errno));
+    }
+    return can;
+}
+
 bool ofl_profile_save(const char *path, const struct ofl_profile *profile, char *explanation, size_t size)
 {
     char temporary[PATH_MAX];
     size_t length = ofl_profile_print(profile, NULL, 0);
     char *text = malloc(length + 1);
-    int name = snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
     bool saved = false;
-    if (text == NULL || name < 0 || (size_t)name >= sizeof temporary) {
+    if (text == NULL || !temporary_name(path, temporary, sizeof temporary)) {
         snprintf(explanation, size, "cannot write %s: %s", path, text == NULL ? "no memory" : "the path is too long");
         free(text);
         return false;
     }
     ofl_profile_print(profile, text, length + 1);
     make_folders(path);
-    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int file = open_temporary(temporary);
     if (file >= 0) {
         saved = write_all(file, text, length);
         saved = close(file) == 0 && saved && rename(temporary, path) == 0;

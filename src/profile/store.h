@@ -21,6 +21,9 @@ bool ofl_profile_path(const struct ofl_profile_key *here, const char *kind, char
 enum ofl_profile_found ofl_profile_load(const char *path, const struct ofl_profile_key *here, struct ofl_profile *out,
                                         char *explanation, size_t size);
 
+/* Whether a profile can be written there, so that nobody measures for minutes in vain; makes the folders. */
+bool ofl_profile_can_save(const char *path, char *explanation, size_t size);
+
 /* Writes the profile to `path` in one step; makes the folders.  On failure the old file is as it was and
  * `explanation` says why. */
 bool ofl_profile_save(const char *path, const struct ofl_profile *profile, char *explanation, size_t size);

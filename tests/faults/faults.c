@@ -232,6 +232,9 @@ static void run_calls(void)
         call_lapack(OFL_OP_getrf, OFL_D, 24, ofl_check_getrf);
         call_lapack(OFL_OP_potrf, OFL_Z, 20, ofl_check_potrf);
         call_lapack(OFL_OP_getrf, OFL_C, 25, ofl_check_getrf);
+        call_gemm(OFL_D, 30, 40, 10, 3, 2);
+        call_gemm(OFL_S, 60, 20, 12, 0, 0);
+        call_triangle(OFL_OP_trsm, OFL_D, 10, 40);
         return;
     }
     call_gemm(OFL_D, 20, 18, 7, 0, 0);

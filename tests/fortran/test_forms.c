@@ -19,6 +19,30 @@ static void test_free_continuation(void **state)
     FREE("10 x = 1; 20 y = 2\nend", "  10: (assignment x 1)\n  20: (assignment y 2)");
 }
 
+/* A word that is split without `&` on the second line: one word where two make no statement. */
+static void test_free_split(void **state)
+{
+    (void)state;
+    FREE("x = si&\nn(1.0)\nend\n", "  (assignment x sin(1.0))");
+    FREE("x = si& ! comment\n\n! between\nn(1.0)\nend\n", "  (assignment x sin(1.0))");
+    FREE("y = 1\nif (y > 1) th&\nen\nx = 2*&\n*3\nend if\nend\n",
+         "  (assignment y 1)\n  (if construct\n    (when (> y 1)\n      (assignment x (** 2 3))))");
+    FREE("integer :: n = 12&\n34\nend\n", "  (type declaration <integer> n=1234)");
+    FREE("real&\nx\ndo&\ni = 1, 3\nend&\ndo\nend\n", "  (type declaration <real> x)\n  (do i=1 3)");
+    FREE("x = a .o&\nr. b\nend\n", "  (assignment x (.or. a b))");
+    assert_tree(OFL_FORM_FREE, "real function&\nf(x)\nend\n", "(function f ( x ) <real>)\n");
+    assert_tree(OFL_FORM_FREE, "subroutine f&\noo(x)\nend\n", "(subroutine foo ( x ))\n");
+    struct reading reading;
+    reading_start(&reading, OFL_FORM_FREE);
+    const char *text = "x = si&\n n(1.0)\nx = a&\nb c\nend\n";
+    reading_parse(&reading, text, strlen(text));
+    char *messages = reading_messages(&reading);
+    assert_non_null(strstr(messages, "2:2: error: expected the end of the statement, found 'n'"));
+    assert_non_null(strstr(messages, "4:1: error: expected the end of the statement, found 'b'"));
+    free(messages);
+    reading_end(&reading);
+}
+
 static void test_free_ends(void **state)
 {
     (void)state;
@@ -143,11 +167,11 @@ static void test_line_markers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_free_continuation),    cmocka_unit_test(test_free_ends),
-        cmocka_unit_test(test_fixed_columns),        cmocka_unit_test(test_fixed_padding),
-        cmocka_unit_test(test_fixed_without_blanks), cmocka_unit_test(test_conditional),
-        cmocka_unit_test(test_directives),           cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_line_markers),
+        cmocka_unit_test(test_free_continuation), cmocka_unit_test(test_free_split),
+        cmocka_unit_test(test_free_ends),         cmocka_unit_test(test_fixed_columns),
+        cmocka_unit_test(test_fixed_padding),     cmocka_unit_test(test_fixed_without_blanks),
+        cmocka_unit_test(test_conditional),       cmocka_unit_test(test_directives),
+        cmocka_unit_test(test_positions),         cmocka_unit_test(test_line_markers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

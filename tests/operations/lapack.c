@@ -495,17 +495,28 @@ void ofl_fill_lapack(const struct ofl_call *call, struct ofl_matrix *matrices)
 /* Operands in the order of the table; the second one is pivots, tau or the right-hand sides. */
 void ofl_make_square_call(struct ofl_call *call, int64_t order, struct ofl_matrix *matrices)
 {
-    bool pivots = call->operation == OFL_OP_getrf || call->operation == OFL_OP_gesv || call->operation == OFL_OP_getri;
-    bool right = call->operation == OFL_OP_gesv || call->operation == OFL_OP_posv || call->operation == OFL_OP_gels;
-    bool tau = call->operation == OFL_OP_geqrf;
-    bool triangle = call->operation == OFL_OP_potrf || call->operation == OFL_OP_posv ||
-                    call->operation == OFL_OP_potri || call->operation == OFL_OP_trtri;
+    const enum ofl_operation operation = call->operation;
+    bool factored = operation == OFL_OP_getrs || operation == OFL_OP_getri; /* with pivots that are given */
+    bool solves = operation == OFL_OP_trsm || operation == OFL_OP_getrs || operation == OFL_OP_potrs; /* reads A only */
+    bool pivots = factored || operation == OFL_OP_getrf || operation == OFL_OP_gesv;
+    bool right = solves || operation == OFL_OP_gesv || operation == OFL_OP_posv || operation == OFL_OP_gels;
+    bool tau = operation == OFL_OP_geqrf;
+    bool triangle = operation == OFL_OP_potrf || operation == OFL_OP_posv || operation == OFL_OP_potrs ||
+                    operation == OFL_OP_potri || operation == OFL_OP_trtri || operation == OFL_OP_trsm;
     call->uplo = triangle ? 'U' : '\0';
-    call->diag = call->operation == OFL_OP_trtri ? 'N' : '\0';
-    call->trans = call->operation == OFL_OP_gels ? 'N' : '\0';
-    call->m = call->operation == OFL_OP_getrf || tau || call->operation == OFL_OP_gels ? order : 0;
+    call->diag = operation == OFL_OP_trtri || operation == OFL_OP_trsm ? 'N' : '\0';
+    call->trans = operation == OFL_OP_gels || operation == OFL_OP_getrs ? 'N' : '\0';
+    call->m = operation == OFL_OP_getrf || tau || operation == OFL_OP_gels || operation == OFL_OP_trsm ? order : 0;
     call->n = order;
     call->nrhs = right ? 2 : 0;
+    if (operation == OFL_OP_trsm) {
+        call->side = 'L', call->transa = 'N', call->n = 2, call->nrhs = 0;
+        if (call->precision == OFL_S || call->precision == OFL_C) {
+            call->alpha.c[0] = 1;
+        } else {
+            call->alpha.z[0] = 1;
+        }
+    }
     matrices[call->operands++] = ofl_matrix_new(call->precision, order, order, order + 3);
     if (pivots) {
         matrices[call->operands++] = ofl_matrix_new(OFL_S, order, 1, order);
@@ -515,7 +526,7 @@ void ofl_make_square_call(struct ofl_call *call, int64_t order, struct ofl_matri
     }
     for (int i = 0; i < call->operands; i++) {
         bool is_pivots = pivots && i == 1, is_tau = tau && i == 1;
-        bool given = is_pivots && call->operation == OFL_OP_getri;
+        bool given = i == 0 ? solves : is_pivots && factored;
         call->operand[i] = (struct ofl_buffer){
             .address = matrices[i].first,
             .rows = order,

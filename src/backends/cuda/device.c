@@ -114,6 +114,7 @@ const struct ofl_backend ofl_backend = {
     .host_release = ofl_cuda_host_release,
     .host_register = ofl_cuda_host_register,
     .host_unregister = ofl_cuda_host_unregister,
+    .host_is_locked = ofl_cuda_host_is_locked,
     .stream_create = ofl_cuda_stream_create,
     .stream_destroy = ofl_cuda_stream_destroy,
     .stream_wait = ofl_cuda_stream_wait,

@@ -110,11 +110,9 @@ static void *open_driver(char *explanation, size_t size)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
         const char *error = library == NULL ? dlerror() : NULL;
         if (library == NULL && i == 0) { /* the usual place is the one to speak of */
-            snprintf(
-                explanation, size,
-                "the NVIDIA driver's libcuda.so.1 could not be loaded (%s); install the NVIDIA driver, or run with "
-                "--device none",
-                error != NULL ? error : "no reason given");
+            snprintf(explanation, size,
+                     "the NVIDIA driver's libcuda.so.1 could not be loaded (%s); install the NVIDIA driver",
+                     error != NULL ? error : "no reason given");
         }
     }
     return library;

@@ -79,6 +79,18 @@ enum ofl_reason ofl_cuda_host_unregister(int device, void *address)
     return reason;
 }
 
+bool ofl_cuda_host_is_locked(int device, const void *address)
+{
+    CUmemorytype type = CU_MEMORYTYPE_UNIFIED;
+    if (ofl_cuda_enter(device) != OFL_OK) {
+        return true;
+    }
+    CUresult result =
+        ofl_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)address);
+    ofl_cuda_leave();
+    return result != CUDA_ERROR_INVALID_VALUE; /* what the driver does not know is ordinary memory */
+}
+
 enum direction { in, out, within };
 
 struct copy {

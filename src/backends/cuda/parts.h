@@ -10,6 +10,7 @@ enum ofl_reason ofl_cuda_host_allocate(int device, size_t bytes, void **out);
 enum ofl_reason ofl_cuda_host_release(int device, void *address);
 enum ofl_reason ofl_cuda_host_register(int device, void *address, size_t bytes);
 enum ofl_reason ofl_cuda_host_unregister(int device, void *address);
+bool ofl_cuda_host_is_locked(int device, const void *address);
 enum ofl_reason ofl_cuda_copy_in(int device, struct ofl_stream *stream, void *to, size_t to_pitch, const void *from,
                                  size_t from_pitch, size_t width, size_t columns);
 enum ofl_reason ofl_cuda_copy_out(int device, struct ofl_stream *stream, void *to, size_t to_pitch, const void *from,

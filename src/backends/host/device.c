@@ -215,6 +215,7 @@ const struct ofl_backend ofl_backend = {
     .host_release = ofl_host_locked_release,
     .host_register = ofl_host_register,
     .host_unregister = ofl_host_unregister,
+    .host_is_locked = ofl_host_is_locked,
     .stream_create = stream_create,
     .stream_destroy = stream_destroy,
     .stream_wait = stream_wait,

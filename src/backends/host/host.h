@@ -27,6 +27,7 @@ enum ofl_reason ofl_host_locked_allocate(int device, size_t bytes, void **out);
 enum ofl_reason ofl_host_locked_release(int device, void *address);
 enum ofl_reason ofl_host_register(int device, void *address, size_t bytes);
 enum ofl_reason ofl_host_unregister(int device, void *address);
+bool ofl_host_is_locked(int device, const void *address);
 enum ofl_reason ofl_host_copy_in(int device, struct ofl_stream *stream, void *to, size_t to_pitch, const void *from,
                                  size_t from_pitch, size_t width, size_t columns);
 enum ofl_reason ofl_host_copy_out(int device, struct ofl_stream *stream, void *to, size_t to_pitch, const void *from,

@@ -150,6 +150,19 @@ enum ofl_reason ofl_host_unregister(int device, void *address)
     return address == NULL ? OFL_INVALID_ARGUMENT : ofl_host_usable(device);
 }
 
+/* Only this backend's own; a program cannot have registered any. */
+bool ofl_host_is_locked(int device, const void *address)
+{
+    bool found = false;
+    (void)device;
+    pthread_mutex_lock(&blocks_lock);
+    for (const struct block *block = blocks; block != NULL && !found; block = block->next) {
+        found = block->locked_host && (uintptr_t)address - (uintptr_t)block->address < block->bytes;
+    }
+    pthread_mutex_unlock(&blocks_lock);
+    return found;
+}
+
 bool ofl_host_is_device_memory(const void *address, size_t bytes)
 {
     bool found = false;

@@ -4,7 +4,6 @@
 #include "model/fit.h"
 #include "model/profile.h"
 
-#include <signal.h>
 #include <stdint.h>
 
 /* What the client says of one point, calibrate/client.c. */
@@ -29,11 +28,9 @@ struct ofl_calibration_effort {
     const char *device; /* NULL: everything on the CPU */
     double seconds;
     int largest;  /* order */
+    bool coarse;  /* every second order only */
     double later; /* seconds that the passes after this one take, for the time left that is shown */
 };
-
-/* Set by the handler of signals that end the calibration. */
-extern volatile sig_atomic_t ofl_calibration_interrupted;
 
 /* Runs the client, and a new one where a routine stopped it, until the time is spent.  False after a message, or if
  * it was interrupted.  *pass: its folder is there, everything else is set. */
@@ -45,8 +42,9 @@ struct ofl_calibration_copies {
     size_t count[OFL_DIRECTION_COUNT];
 };
 
-/* Measures them, in a process of its own.  What cannot be measured stays 0. */
-void ofl_calibration_copies(const char *device, struct ofl_calibration_copies *out);
+/* Starts the device and measures them, in a process of its own.  What cannot be measured stays 0.  False after a
+ * message if the device does not start. */
+bool ofl_calibration_copies(const char *device, struct ofl_calibration_copies *out);
 
 /* Fits the machine to the traces of both passes.  False with an explanation if a pass recorded nothing that
  * can be used, or the device did not run. */

@@ -1,6 +1,6 @@
 /* The workload of `gpu-offload calibrate`: an ordinary client of BLAS and LAPACK.
  *
- *   gpu-offload-calibrate-client SECONDS LARGEST [--from N] [--skip ROUTINE,...] [--random SEED]
+ *   gpu-offload-calibrate-client SECONDS LARGEST [--coarse] [--from N] [--skip ROUTINE,...] [--random SEED]
  *
  * Calls every routine that a device may run, of BLAS and LAPACK, by its Fortran name, in several
  * shapes and sizes, each a few times.  It measures nothing itself: it runs under the preload library,
@@ -12,13 +12,14 @@
  *   point ROUTINE M N K BEGIN END QUIET
  *                                 the calls between two moments (CLOCK_MONOTONIC, ns); QUIET is 1 if the machine
  *                                 was quiet before and after them
- *   stop ROUTINE                  larger orders would take too long
+ *   stop ROUTINE                  it cannot be measured
  *   done, skip                    the cell was measured, or left out
  *
  * A point that was disturbed is measured again.  SECONDS is the time that all points may take, LARGEST the largest
- * order.  After a crash a new client goes on: --from leaves out so many cells, --skip these routines.  With --random
- * the shapes and flags are random ones instead, to compare predictions with (`gpu-offload estimate --check`); then N
- * counts rounds. */
+ * order; with --coarse every second order is left out.  After a crash a new client goes on: --from leaves out so many
+ * cells, --skip these routines.  With --random the shapes and flags are random ones instead, to compare predictions
+ * with
+ * (`gpu-offload estimate --check`); then N counts rounds. */
 #include "cli/calibrate/canary.h"
 #include "cli/calibrate/points.h"
 #include "base/clock.h"
@@ -357,6 +358,7 @@ struct task {
     int largest;
     unsigned long from;
     const char *skip; /* ",dgemmt,cgetri," */
+    bool coarse;
     bool random;
     unsigned seed;
 };
@@ -368,30 +370,39 @@ static bool is_skipped(const struct task *task, enum ofl_operation operation, ch
     return strstr(task->skip, word) != NULL;
 }
 
-/* A routine at one order, in all shapes.  Returns whether the next order may follow. */
-static bool measure_cell(enum ofl_operation operation, char letter, int order, bool shapes, struct memory *memory,
-                         const struct pace *pace, double left)
+/* A routine at one order, in all shapes.  Returns the seconds of its longest call, 0 where it cannot be measured. */
+static double measure_cell(enum ofl_operation operation, char letter, int order, bool shapes, struct memory *memory,
+                           const struct pace *pace)
 {
     struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS];
     int count = ofl_calibration_calls(operation, letter, order, shapes, calls);
-    double longest = 0, begin = ofl_clock();
+    double longest = 0;
     printf("try %c%s\n", letter, operations[operation].name);
     fflush(stdout);
     for (int i = 0; i < count; i++) {
         double seconds = measure(&calls[i], memory, pace);
         longest = seconds > longest ? seconds : longest;
         if (seconds == 0) {
-            return false;
+            return 0;
         }
     }
-    /* The next order takes up to eight times as long, and four times as much data. */
-    return longest * 8 * 3 <= left / 8 && (ofl_clock() - begin) * 6 <= left / 2;
+    return longest;
 }
 
-/* Orders of one routine, smallest first, until a call takes longer than the time allows.  Where the largest order is
- * small only every second one is measured. */
+/* Orders of one routine, smallest first.  With little time only every second one is measured: a curve is better off
+ * with wide steps than without its upper end, since nothing is known beyond its last point. */
 static const int orders[] = {48, 68, 96, 136, 192, 272, 384, 544, 768, 1088, 1536, 2176, 3072, 4352, 6144, 8704, 12288};
-enum { ORDERS = sizeof orders / sizeof *orders, LARGE = 6144 };
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+/* Above this order a call takes long enough to be timed once (after one that warms up), and only the cube: what shapes
+ * cost is known by then. */
+enum { LARGE = 1100 };
+
+/* Of a routine: the seconds of its longest call at the last order, and whether that was its last one. */
+struct progress {
+    double longest;
+    bool stopped;
+};
 
 /* Sizes outermost: whatever the time allows is spread over all routines. */
 static void measure_all(const struct task *task)
@@ -399,35 +410,41 @@ static void measure_all(const struct task *task)
     struct memory memory = {.bytes = 0};
     size_t routines = 0, sizes = 0;
     unsigned long cell = 0;
-    bool stopped[sizeof operations / sizeof *operations][4] = {{false}};
+    struct progress progress[sizeof operations / sizeof *operations][4] = {{{0, false}}};
     double until = ofl_clock() + task->seconds;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         routines += ofl_operation_offloaded((enum ofl_operation)i) ? strlen(operations[i].precisions) : 0;
     }
-    const size_t step = task->largest < LARGE ? 2 : 1;
+    const size_t step = task->coarse ? 2 : 1;
     while (sizes * step < ORDERS && orders[sizes * step] <= task->largest) {
         sizes++;
     }
     printf("plan %zu\n", routines * sizes);
     for (size_t size = 0; size < sizes; size++) {
+        const int order = orders[size * step];
+        size_t others = routines; /* that are still to come at this order */
         for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
             enum ofl_operation operation = (enum ofl_operation)i;
             bool wanted = ofl_operation_offloaded(operation);
             for (const char *letter = operations[i].precisions; wanted && *letter != '\0'; letter++) {
-                bool *stop = &stopped[i][strchr("sdcz", *letter) - "sdcz"];
+                struct progress *own = &progress[i][strchr("sdcz", *letter) - "sdcz"];
                 double left = until - ofl_clock();
+                double share = left / (double)others--;
                 if (cell++ < task->from) {
                     continue;
                 }
-                if (*stop || left <= 0 || is_skipped(task, operation, *letter)) {
+                /* Twice the order takes eight times as long. */
+                double expected = own->longest * (step == 2 ? 8 : 3) * (order > LARGE ? 2 : 8);
+                if (own->stopped || expected > 4 * share || left <= 0 || is_skipped(task, operation, *letter)) {
                     puts("skip");
                     continue;
                 }
                 /* A point should not take more than a small part of what is left. */
-                struct pace pace = {left / (double)(routines * (sizes - size)) / 4, 3};
+                struct pace pace = {left / (double)(routines * (sizes - size)) / 4, order > LARGE ? 1 : 3};
                 /* Shapes at every second size: their costs are smooth. */
-                if (!measure_cell(operation, *letter, orders[size * step], size % 2 == 1, &memory, &pace, left)) {
-                    *stop = true;
+                own->longest = measure_cell(operation, *letter, order, size % 2 == 1 && order <= LARGE, &memory, &pace);
+                if (own->longest == 0) {
+                    own->stopped = true;
                     printf("stop %c%s\n", *letter, operations[i].name);
                 }
                 puts("done");
@@ -472,6 +489,7 @@ static bool read_task(int argc, char **argv, struct task *task)
     static const struct option options[] = {{"from", required_argument, NULL, 'f'},
                                             {"skip", required_argument, NULL, 's'},
                                             {"random", required_argument, NULL, 'r'},
+                                            {"coarse", no_argument, NULL, 'c'},
                                             {0}};
     static char skip[4096] = ",";
     *task = (struct task){.skip = skip};
@@ -480,6 +498,8 @@ static bool read_task(int argc, char **argv, struct task *task)
             task->from = strtoul(optarg, NULL, 10);
         } else if (option == 's') {
             snprintf(skip, sizeof skip, ",%s,", optarg);
+        } else if (option == 'c') {
+            task->coarse = true;
         } else if (option == 'r') {
             task->random = true;
             task->seed = (unsigned)strtoul(optarg, NULL, 10);

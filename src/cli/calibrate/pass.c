@@ -7,12 +7,14 @@
 #include "cli/calibrate/calibrate.h"
 #include "base/clock.h"
 #include "base/message.h"
+#include "cli/capture.h"
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +24,6 @@
 #define CLIENT "gpu-offload-calibrate-client"
 
 enum { MOST_CLIENTS = 20, LINE = PATH_MAX + 32 };
-
-volatile sig_atomic_t ofl_calibration_interrupted;
 
 /* A client that is running, and the pass so far. */
 struct client {
@@ -60,6 +60,8 @@ static bool start(struct client *client)
                          effort->device != NULL ? (char *)effort->device : "none",
                          effort->device != NULL ? "--force" : "--no-force",
                          "--no-summary",
+                         "--residency", /* it repeats its calls: each is to copy everything */
+                         "off",
                          "--",
                          path,
                          seconds,
@@ -68,6 +70,7 @@ static bool start(struct client *client)
                          from,
                          "--skip",
                          client->pass->skip,
+                         client->effort->coarse ? "--coarse" : NULL,
                          NULL};
     if (pipe(ends) != 0) {
         ofl_message("calibrate: no pipe: %s", strerror(errno));
@@ -80,7 +83,7 @@ static bool start(struct client *client)
         close(ends[0]);
         close(ends[1]);
         unsetenv("GPU_OFFLOAD_SUMMARY");
-        _exit(ofl_cli_run((int)(sizeof arguments / sizeof *arguments) - 1, arguments));
+        _exit(ofl_cli_run((int)(sizeof arguments / sizeof *arguments) - (effort->coarse ? 1 : 2), arguments));
     }
     close(ends[1]);
     client->said = ends[0];
@@ -111,7 +114,7 @@ static bool next_line(struct client *client, char line[LINE])
         }
         struct pollfd wait = {.fd = client->said, .events = POLLIN};
         double left = client->deadline - ofl_clock();
-        if (client->length >= sizeof client->text || left <= 0 || ofl_calibration_interrupted) {
+        if (client->length >= sizeof client->text || left <= 0 || ofl_cli_interrupted) {
             return false;
         }
         size_t room = sizeof client->text - client->length;
@@ -210,7 +213,7 @@ static int stop(struct client *client, bool in_time)
     close(client->said);
     if (!in_time) {
         kill(client->process, SIGKILL);
-    } else if (ofl_calibration_interrupted) {
+    } else if (ofl_cli_interrupted) {
         kill(client->process, SIGTERM);
     }
     while (waitpid(client->process, &status, 0) < 0 && errno == EINTR) {
@@ -245,7 +248,7 @@ static bool run_client(struct client *client, bool *good)
     bool in_time = ofl_clock() < client->deadline && memory;
     int status = stop(client, in_time);
     clear_progress();
-    if (ofl_calibration_interrupted || !memory) {
+    if (ofl_cli_interrupted || !memory) {
         return false;
     }
     *good = client->pass->points > 0;

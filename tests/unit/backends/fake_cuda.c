@@ -187,14 +187,28 @@ EXPORT CUresult cuMemFreeHost(void *address)
     return current();
 }
 
+static const void *registered;
+
 EXPORT CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
 {
     (void)flags;
+    registered = address;
     return address == NULL || bytes == 0 ? CUDA_ERROR_INVALID_VALUE : current();
+}
+
+/* Whatever a program registers: all of the pages that its memory is in would be known. */
+EXPORT CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
+{
+    if (attribute != CU_POINTER_ATTRIBUTE_MEMORY_TYPE || pointer == 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *(CUmemorytype *)data = CU_MEMORYTYPE_HOST;
+    return pointer == (CUdeviceptr)(uintptr_t)registered ? current() : CUDA_ERROR_INVALID_VALUE;
 }
 
 EXPORT CUresult cuMemHostUnregister(void *address)
 {
+    registered = NULL;
     return address == NULL ? CUDA_ERROR_INVALID_VALUE : current();
 }
 

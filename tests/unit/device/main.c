@@ -22,6 +22,8 @@ int main(void)
         cmocka_unit_test(test_signals),
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_selections),
+        cmocka_unit_test(test_residency),
         cmocka_unit_test(test_helpers),
         cmocka_unit_test(test_fork_during_calls),
         cmocka_unit_test(test_without_locked_memory),

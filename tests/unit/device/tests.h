@@ -23,6 +23,8 @@ void test_memory(void **state);
 void test_signals(void **state);
 void test_cancelled(void **state);
 void test_pieces(void **state);
+void test_selections(void **state);
+void test_residency(void **state);
 void test_helpers(void **state);
 void test_fork_during_calls(void **state);
 void test_without_locked_memory(void **state);

@@ -100,34 +100,45 @@ static inline int ofl_next_thread(void)
     return threadIdx.z < blockDim.z;
 }
 
+/* All threads from threadIdx on.  A row is done by a function of the kernel's own, which gets there with threadIdx.x
+ * below blockDim.x and leaves it there. */
+static void __attribute__((noinline, unused)) ofl_host_rows(void **arguments, void (*row)(void **))
+{
+    for (; threadIdx.z < blockDim.z; threadIdx.z++, threadIdx.y = 0)
+        for (; threadIdx.y < blockDim.y; threadIdx.y++, threadIdx.x = 0)
+            row(arguments);
+}
+
+/* The threads of one block.  (The loops are in a function of their own, since setjmp spoils the one that it is in.) */
+static void __attribute__((noinline, unused))
+ofl_host_run(const struct ofl_host_grid *grid, const struct ofl_host_dim3 *block, void **arguments,
+             void (*row)(void **))
+{
+    gridDim = grid->blocks;
+    blockDim = grid->threads;
+    blockIdx = *block;
+    threadIdx.x = threadIdx.y = threadIdx.z = 0;
+    if (_setjmp(ofl_thread_end) == 0 || ofl_next_thread())
+        ofl_host_rows(arguments, row);
+}
+
 /* Exports a kernel; what follows its name calls it for one thread.  (The name goes through one more macro so that it
- * may be one.)  The loops are in a function of their own, since setjmp spoils the one that it is in. */
+ * may be one.)  What is not the kernel's own is in the functions above: a program may have hundreds of kernels. */
 #define OFL_HOST_ENTRY(name, ...) OFL_HOST_ENTRY_1(name, __VA_ARGS__)
 #define OFL_HOST_ENTRY_1(name, ...)                                                                                    \
-    static void __attribute__((noinline)) ofl_threads_##name(void **ofl_arguments)                                     \
+    static void ofl_threads_##name(void **ofl_arguments)                                                               \
     {                                                                                                                  \
-        uint32_t x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;                                                    \
         (void)ofl_arguments;                                                                                           \
-        for (; z < blockDim.z; z++, y = 0)                                                                             \
-            for (; y < blockDim.y; y++, x = 0)                                                                         \
-                for (; x < blockDim.x; x++) {                                                                          \
-                    threadIdx.x = x;                                                                                   \
-                    threadIdx.y = y;                                                                                   \
-                    threadIdx.z = z;                                                                                   \
-                    __VA_ARGS__;                                                                                       \
-                }                                                                                                      \
+        do {                                                                                                           \
+            __VA_ARGS__;                                                                                               \
+        } while (++threadIdx.x < blockDim.x);                                                                          \
     }                                                                                                                  \
     OFL_HOST_EXPORT void ofl_block_##name(const struct ofl_host_grid *ofl_grid, const struct ofl_host_dim3 *ofl_block, \
                                           void **ofl_arguments);                                                       \
     OFL_HOST_EXPORT void ofl_block_##name(const struct ofl_host_grid *ofl_grid, const struct ofl_host_dim3 *ofl_block, \
                                           void **ofl_arguments)                                                        \
     {                                                                                                                  \
-        gridDim = ofl_grid->blocks;                                                                                    \
-        blockDim = ofl_grid->threads;                                                                                  \
-        blockIdx = *ofl_block;                                                                                         \
-        threadIdx = (struct ofl_host_dim3){0, 0, 0};                                                                   \
-        if (_setjmp(ofl_thread_end) == 0 || ofl_next_thread())                                                         \
-            ofl_threads_##name(ofl_arguments);                                                                         \
+        ofl_host_run(ofl_grid, ofl_block, ofl_arguments, ofl_threads_##name);                                          \
     }
 
 /* CUDA's atomic functions on global memory: each returns the old value. */

@@ -1,7 +1,12 @@
 /* What compiled loops call: libgpuoffload-loops.so.
  *
- * `gpu-offload fc` puts a call of a small Fortran subroutine in the place of each loop that runs on a device, and that
- * subroutine (behind the last program unit of the same file) makes these calls, in this order:
+ * `gpu-offload fc` puts two calls in the place of each loop that runs on a device:
+ *
+ *     ofl_loops_image      by way of a subroutine of the file, which has the image of the file's kernels
+ *     ofl_loops_launch     a table of the loop, and all that the kernel takes; returns when the results are in place
+ *
+ * and between them calls of ofl_loops_read, ofl_loops_scalar, ofl_loops_absent for data that is not visible at the
+ * loop. ofl_loops_launch is made of these, which can be called one by one as well, in this order:
  *
  *     ofl_loops_begin      where the loop is, the kernel's name, the device it was compiled for
  *     ofl_loops_index      once for each index, in the order of the loop's header
@@ -13,7 +18,8 @@
  *     ofl_loops_run        what else the kernel takes, and its image; returns when the results are in place
  *
  * To Fortran these are pure subroutines with `bind(c)`; everything is passed by reference.  `loop` is a variable of the
- * caller's that ofl_loops_begin sets and ofl_loops_run clears.  Any number of threads may be in them at once.
+ * caller's that ofl_loops_image or ofl_loops_begin sets and ofl_loops_launch or ofl_loops_run clears.  Any number of
+ * threads may be in them at once.
  *
  * The kernel's parameters have the order of these calls; src/fortran/lowered.h, which is about them, says what they
  * are.
@@ -26,7 +32,7 @@
 #include <ISO_Fortran_binding.h>
 #include <stdint.h>
 
-#define OFL_LOOPS_ABI 2
+#define OFL_LOOPS_ABI 3
 
 enum { OFL_LOOPS_CUDA, OFL_LOOPS_CUDA_CPU };
 
@@ -115,5 +121,29 @@ enum {
  * same number in every call with the same image and in no other. */
 void ofl_loops_run(int64_t *loop, const int64_t *needs, const char *image, const int64_t *length,
                    const int64_t *identity, int64_t *stop, char *text);
+
+/* Begins a launch of a kernel of this image.  `version`: OFL_LOOPS_ABI of the compiler. */
+void ofl_loops_image(int64_t *loop, const int64_t *version, const int64_t *device, const char *image,
+                     const int64_t *length, const int64_t *identity);
+
+/* The launch.  `table` has texts, each with its end: "FILE:LINE", the kernel's name, what the arguments behind `table`
+ * are, and a name for each `r` and `w`.  The third one has words with a letter and numbers,
+ *
+ *     nNEEDS                   OFL_LOOPS_MASK, ...
+ *     iCOUNT                   first, last, step for each index
+ *     rFORM,RANK,BYTES,OFFSET  an object that is read: a descriptor, or NULL for an absent one; if it has a rank, its
+ *     w...                       lower bounds; if BYTES is 0, the length of its elements.  w: that is written
+ *     o                        an object that was given to ofl_loops_read or ofl_loops_absent before: the next of them
+ *     hINDEX,OFFSET,...        ofl_loops_whole for the object
+ *     cOFFSET,RANK,BYTES,WRITTEN  ofl_loops_component for the object
+ *     sBYTES                   a value; a logical one is an integer(4), 0 or 1
+ *     v                        a value that was given to ofl_loops_scalar before
+ *     xOBJECT,BYTES, y...      a reduce variable; y: with the number of its elements
+ *
+ * All arguments are addresses.  If the program has to end, `*loop` is not zero afterwards, for ofl_loops_end. */
+void ofl_loops_launch(int64_t *loop, const char *table, ...);
+
+/* How the program has to end; see OFL_LOOPS_STOP_WORDS. */
+void ofl_loops_end(int64_t *loop, int64_t *stop, char *text);
 
 #endif

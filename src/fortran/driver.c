@@ -110,10 +110,13 @@ static const struct job *job_of(const struct driver *driver, const struct ofl_fc
 }
 
 /* What the host compiler has to know about a translated file: it is not to be preprocessed, and names itself. */
-static void add_translated_options(struct ofl_words *words, const struct driver *driver)
+static void add_translated_options(struct ofl_words *words, const struct driver *driver, bool launches)
 {
     if (ofl_fc_host_is_flang(&driver->command)) {
         ofl_words_add(words, "-nocpp");
+        if (launches) { /* each loop has its own interface to ofl_loops_launch */
+            ofl_words_add(words, "-Wno-external-interface-mismatch");
+        }
     } else if (!driver->command.preprocessed) {
         ofl_words_add(words, "-fpreprocessed");
     }
@@ -162,7 +165,7 @@ static struct ofl_words build_words(const struct driver *driver, enum filter fil
         }
     }
     if (changed) {
-        add_translated_options(&words, driver);
+        add_translated_options(&words, driver, launches);
     } else if (driver->command.cpp > 0 && filter != LINK_ALL) {
         ofl_words_add(&words, "-cpp");
     }

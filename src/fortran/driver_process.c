@@ -17,7 +17,7 @@
 
 /* Written by the main thread with the signals below blocked; read by the handler. */
 static char scratch[PATH_MAX];
-static volatile sig_atomic_t child; /* a pid; 0 while none runs */
+static volatile sig_atomic_t children[OFL_MOST_JOBS]; /* pids; 0 where none runs */
 /* What standard input held, once it is kept. */
 static const char *input_text;
 static size_t input_length;
@@ -42,13 +42,19 @@ void ofl_scratch_close(void)
     }
 }
 
-/* The handler does more than POSIX promises to be safe (nftw allocates), but the process only waits for a child when
+/* The handler does more than POSIX promises to be safe (nftw allocates), but the process only waits for children when
  * the signals are not blocked: see wait_for. */
 static void end_by_signal(int number)
 {
-    if (child > 0) {
-        kill((pid_t)child, number);
-        waitpid((pid_t)child, NULL, 0);
+    for (size_t i = 0; i < OFL_MOST_JOBS; i++) {
+        if (children[i] > 0) {
+            kill((pid_t)children[i], number);
+        }
+    }
+    for (size_t i = 0; i < OFL_MOST_JOBS; i++) {
+        if (children[i] > 0) {
+            waitpid((pid_t)children[i], NULL, 0);
+        }
     }
     ofl_scratch_close();
     signal(number, SIG_DFL);
@@ -247,15 +253,30 @@ static int start(const struct ofl_words *words, int log, pid_t *pid)
     return failure;
 }
 
-static int wait_for(pid_t pid, const char *program)
+/* Starts a program as a child; false after an error, which has been printed. */
+static bool start_child(const struct ofl_words *words, int log, size_t number)
+{
+    pid_t pid;
+    handle_signals();
+    fflush(NULL);
+    rewind_stdin();
+    errno = start(words, log, &pid);
+    if (errno != 0) {
+        not_started(words->items[0]);
+        return false;
+    }
+    children[number] = pid;
+    return true;
+}
+
+static int wait_for(size_t number, const char *program)
 {
     int status = 0;
-    child = pid;
     block_signals(SIG_UNBLOCK); /* the handler may run here, and only here */
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    while (waitpid((pid_t)children[number], &status, 0) < 0 && errno == EINTR) {
     }
     block_signals(SIG_BLOCK);
-    child = 0;
+    children[number] = 0;
     if (WIFSIGNALED(status)) {
         ofl_fc_error("'%s' was ended by signal %d (%s)", program, WTERMSIG(status), strsignal(WTERMSIG(status)));
         return 1;
@@ -265,16 +286,7 @@ static int wait_for(pid_t pid, const char *program)
 
 static int run(const struct ofl_words *words, int log)
 {
-    pid_t pid;
-    handle_signals();
-    fflush(NULL);
-    rewind_stdin();
-    errno = start(words, log, &pid);
-    if (errno != 0) {
-        not_started(words->items[0]);
-        return 1;
-    }
-    return wait_for(pid, words->items[0]);
+    return start_child(words, log, 0) ? wait_for(0, words->items[0]) : 1;
 }
 
 int ofl_run(const struct ofl_words *words)
@@ -282,14 +294,34 @@ int ofl_run(const struct ofl_words *words)
     return run(words, -1);
 }
 
+static int open_log(const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) {
+        ofl_fc_error("cannot write %s: %s", path, strerror(errno));
+    }
+    return file;
+}
+
+void ofl_run_together(struct ofl_job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int log = open_log(jobs[i].log);
+        jobs[i].status = log >= 0 && start_child(&jobs[i].words, log, i) ? 0 : 1;
+        if (log >= 0) {
+            close(log);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i].status == 0) {
+            jobs[i].status = wait_for(i, jobs[i].words.items[0]);
+        }
+    }
+}
+
 int ofl_run_logged(const struct ofl_words *words, const char *log)
 {
-    int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file < 0) {
-        ofl_fc_error("cannot write %s: %s", log, strerror(errno));
-        return 1;
-    }
-    int status = run(words, file);
-    close(file);
-    return status;
+    struct ofl_job job = {.words = *words, .log = log};
+    ofl_run_together(&job, 1);
+    return job.status;
 }

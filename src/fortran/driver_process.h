@@ -1,8 +1,8 @@
 /* Running other programs, and the private folder for files that only live as long as the command.
  *
  * The folder is made by ofl_scratch_open with mode 0700 below $TMPDIR (or /tmp) and removed, with all that is in it, by
- * ofl_scratch_close, by exit() and when SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGPIPE ends the command (the running
- * child gets the signal too, and the command then dies of it, as callers such as make expect). */
+ * ofl_scratch_close, by exit() and when SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGPIPE ends the command (running
+ * children get the signal too, and the command then dies of it, as callers such as make expect). */
 #ifndef OFL_FORTRAN_DRIVER_PROCESS_H
 #define OFL_FORTRAN_DRIVER_PROCESS_H
 
@@ -30,4 +30,13 @@ int ofl_run(const struct ofl_words *words);
 
 /* The same; what it writes to standard output and error goes to a file. */
 int ofl_run_logged(const struct ofl_words *words, const char *log);
+
+/* Programs that run side by side, at most OFL_MOST_JOBS: as by ofl_run_logged. */
+enum { OFL_MOST_JOBS = 8 };
+struct ofl_job {
+    struct ofl_words words;
+    const char *log;
+    int status; /* afterwards */
+};
+void ofl_run_together(struct ofl_job *jobs, size_t count);
 #endif

@@ -4,7 +4,8 @@
  * loops. So kernels for the CPU are compiled without that pass.
  *
  * cuda: NVRTC, loaded when it is first needed, makes PTX that the driver of any GPU from ARCHITECTURE on compiles
- * further.  cuda_cpu: the C compiler makes a shared object.  In both, a*b+c is not contracted unless --fast says so.
+ * further.  cuda_cpu: the C compiler makes a shared object, of many kernels in parts side by side.  In both, a*b+c is
+ * not contracted unless --fast says so.
  *
  * The source comes out of the generator, so an error in it is a fault of ours, and is reported as one at the loop. */
 #include "fortran/driver_process.h"
@@ -14,9 +15,11 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The oldest GPUs that current toolkits compile for. */
@@ -56,52 +59,145 @@ static void report(struct ofl_rewriter *rewriter, const struct ofl_kernel *kerne
 
 /* ---- The CPU ---- */
 
-static const void *compile_for_cpu(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *source,
-                                   bool fast, size_t *bytes)
+/* More kernels than KERNELS_A_PART are compiled in parts side by side, as many as there are processors. */
+enum { KERNELS_A_PART = 16, MOST_PARTS = 8 };
+
+struct part {
+    const struct ofl_kernel *kernels;
+    const char *source, *input, *output, *log;
+};
+
+static unsigned part_count(const struct ofl_kernel *kernels)
 {
-    struct ofl_arena *arena = rewriter->arena;
-    const char *folder = ofl_scratch_open(), *include = ofl_locate_header(arena);
-    if (folder == NULL || include == NULL) {
-        rewriter->diagnostics->errors++;
-        return NULL;
+    cpu_set_t processors;
+    unsigned count = 0, most = MOST_PARTS;
+    for (; kernels != NULL; kernels = kernels->next) {
+        count++;
     }
-    const char *input = ofl_arena_format(arena, "%s/kernels.c", folder);
-    const char *output = ofl_arena_format(arena, "%s/kernels.so", folder);
-    const char *log = ofl_arena_format(arena, "%s/kernels.log", folder);
+    if (sched_getaffinity(0, sizeof processors, &processors) == 0 && (unsigned)CPU_COUNT(&processors) < most) {
+        most = (unsigned)CPU_COUNT(&processors);
+    }
+    count /= KERNELS_A_PART;
+    return count < 1 ? 1 : count < most ? count : most;
+}
+
+/* Writes the sources.  With one part, its output is the image. */
+static bool write_parts(struct ofl_arena *arena, const struct ofl_kernel *kernels, const char *source,
+                        struct part *parts, unsigned count)
+{
+    const char *folder = ofl_scratch_open();
+    unsigned kernel_count = 0;
+    for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
+        kernel_count++;
+    }
+    for (unsigned i = 0; folder != NULL && i < count; i++) {
+        const struct ofl_kernel *end = kernels;
+        for (unsigned k = kernel_count * i / count; k < kernel_count * (i + 1) / count; k++) {
+            end = end->next;
+        }
+        const char *own = ofl_arena_format(arena, "%s/part%u", folder, i + 1);
+        parts[i].kernels = kernels;
+        parts[i].source = count == 1 ? source : ofl_lowered_source(kernels, end, arena);
+        parts[i].input = ofl_arena_format(arena, "%s/kernels.c", own);
+        parts[i].output = ofl_arena_format(arena, "%s/kernels.%s", own, count == 1 ? "so" : "o");
+        parts[i].log = ofl_arena_format(arena, "%s/kernels.log", own);
+        mkdir(own, 0700);
+        if (!ofl_file_write(parts[i].input, parts[i].source, strlen(parts[i].source))) {
+            return false;
+        }
+        kernels = end;
+    }
+    return folder != NULL;
+}
+
+static struct ofl_words words_of(struct ofl_arena *arena, const char *const *fixed, size_t count)
+{
     struct ofl_words words = {.arena = arena};
+    for (size_t i = 0; i < count; i++) {
+        ofl_words_add(&words, fixed[i]);
+    }
+    return words;
+}
+
+static struct ofl_words compiler_words(struct ofl_arena *arena, const struct part *part, bool links, bool fast,
+                                       const char *include)
+{
     const char *const fixed[] = {"cc",
                                  "-std=gnu17",
                                  "-O2",
                                  "-w",
-                                 "-shared",
                                  "-fPIC",
                                  "-fwrapv",
                                  "-fno-strict-aliasing",
                                  "-fno-tree-slp-vectorize",
                                  "-fno-math-errno",
                                  fast ? "-ffp-contract=fast" : "-ffp-contract=off",
-                                 "-Wl,-s",
                                  "-I",
                                  include,
                                  "-o",
-                                 output,
-                                 input,
-                                 "-lm"};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-        ofl_words_add(&words, fixed[i]);
+                                 part->output,
+                                 part->input};
+    struct ofl_words words = words_of(arena, fixed, sizeof fixed / sizeof *fixed);
+    ofl_words_add(&words, links ? "-shared" : "-c");
+    if (links) {
+        ofl_words_add(&words, "-Wl,-s");
+        ofl_words_add(&words, "-lm");
     }
-    if (!ofl_file_write(input, source, strlen(source))) {
+    return words;
+}
+
+static void report_log(struct ofl_rewriter *rewriter, const struct part *part, const char *log)
+{
+    size_t length;
+    const char *text = ofl_file_read(rewriter->arena, log, &length);
+    report(rewriter, part->kernels, part->source, text == NULL ? "" : text);
+}
+
+/* One shared object out of the parts' objects; its path, or NULL after an error. */
+static const char *link_parts(struct ofl_rewriter *rewriter, const struct part *parts, unsigned count)
+{
+    struct ofl_arena *arena = rewriter->arena;
+    const char *output = ofl_arena_format(arena, "%s/kernels.so", ofl_scratch_open());
+    const char *log = ofl_arena_format(arena, "%s/kernels.log", ofl_scratch_open());
+    const char *const fixed[] = {"cc", "-shared", "-Wl,-s", "-o", output};
+    struct ofl_words words = words_of(arena, fixed, sizeof fixed / sizeof *fixed);
+    for (unsigned i = 0; i < count; i++) {
+        ofl_words_add(&words, parts[i].output);
+    }
+    ofl_words_add(&words, "-lm");
+    if (ofl_run_logged(&words, log) != 0) {
+        report_log(rewriter, &parts[0], log);
+        return NULL;
+    }
+    return output;
+}
+
+static const void *compile_for_cpu(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *source,
+                                   bool fast, size_t *bytes)
+{
+    struct ofl_arena *arena = rewriter->arena;
+    struct part parts[MOST_PARTS];
+    struct ofl_job jobs[MOST_PARTS];
+    unsigned count = part_count(kernels);
+    const char *include = ofl_locate_header(arena);
+    if (include == NULL || !write_parts(arena, kernels, source, parts, count)) {
         rewriter->diagnostics->errors++;
         return NULL;
     }
-    if (ofl_run_logged(&words, log) != 0) {
-        size_t length;
-        const char *text = ofl_file_read(arena, log, &length);
-        report(rewriter, kernels, source, text == NULL ? "" : text);
-        return NULL;
+    for (unsigned i = 0; i < count; i++) {
+        jobs[i] =
+            (struct ofl_job){.words = compiler_words(arena, &parts[i], count == 1, fast, include), .log = parts[i].log};
     }
-    const void *image = ofl_file_read(arena, output, bytes);
-    if (image == NULL) {
+    ofl_run_together(jobs, count);
+    for (unsigned i = 0; i < count; i++) {
+        if (jobs[i].status != 0) {
+            report_log(rewriter, &parts[i], parts[i].log);
+            return NULL;
+        }
+    }
+    const char *output = count == 1 ? parts[0].output : link_parts(rewriter, parts, count);
+    const void *image = output == NULL ? NULL : ofl_file_read(arena, output, bytes);
+    if (image == NULL && output != NULL) {
         report(rewriter, kernels, source, "the C compiler has not written an object");
     }
     return image;

@@ -1,9 +1,10 @@
 /* Data that a kernel reads and that no name reaches where its loop stands: variables of modules and common blocks that
  * only a called procedure sees.
  *
- * For each of them there is a subroutine that hands it to the run-time library, and that the launcher calls where it
- * would hand over an argument.  It stands behind the file and uses the module, or declares the common block
- * again; for what a module keeps private, it stands in the module, which has to be in the file.
+ * For each of them there is a subroutine that hands it to the run-time library, called before the launch: the library
+ * takes them in this order where the launch's table says so.  It stands behind the file and uses the module, or
+ * declares the common block again; for what a module keeps private, it stands in the module, which has to be in the
+ * file.
  *
  * Procedures that loops call are pure, so this data is only read. */
 #include "fortran/launch.h"
@@ -287,8 +288,8 @@ static void append(struct hidden *hidden)
     ofl_rewrite_insert(rewriter, module->end.begin, &lines);
 }
 
-const char *ofl_hidden_name(struct ofl_arena *arena, const struct ofl_kernel *kernel, const char *suffix, char what,
-                            unsigned number)
+static const char *subroutine_name(struct ofl_arena *arena, const struct ofl_kernel *kernel, const char *suffix,
+                                   char what, unsigned number)
 {
     return ofl_arena_format(arena, "ofl_%c%u_%u_%s", what, number, kernel->number, suffix);
 }
@@ -303,7 +304,7 @@ void ofl_hidden_append(struct ofl_rewriter *rewriter, const struct ofl_kernel *k
                                     .kernel = kernel,
                                     .symbol = object->symbol,
                                     .object = object,
-                                    .name = ofl_hidden_name(rewriter->arena, kernel, suffix, 'a', number)};
+                                    .name = subroutine_name(rewriter->arena, kernel, suffix, 'a', number)};
             append(&hidden);
         }
     }
@@ -315,8 +316,50 @@ void ofl_hidden_append(struct ofl_rewriter *rewriter, const struct ofl_kernel *k
                                     .kernel = kernel,
                                     .symbol = scalar->symbol,
                                     .scalar = scalar,
-                                    .name = ofl_hidden_name(rewriter->arena, kernel, suffix, 's', number)};
+                                    .name = subroutine_name(rewriter->arena, kernel, suffix, 's', number)};
             append(&hidden);
         }
     }
+}
+
+static void add_one(struct ofl_lines *lines, const char *name, const char *loop)
+{
+    if (loop != NULL) {
+        ofl_line_add(lines, "call %s(%s)", name, loop);
+        return;
+    }
+    ofl_line_add(lines, "pure subroutine %s(loop) bind(c, name='%s')", name, name);
+    ofl_line_add(lines, "use, intrinsic :: iso_c_binding, only: c_int64_t");
+    ofl_line_add(lines, "integer(c_int64_t), intent(inout) :: loop");
+    ofl_line_add(lines, "end subroutine");
+}
+
+/* The interfaces, or with `loop` the calls. */
+static void add_each(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix, const char *loop)
+{
+    unsigned number = 0;
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        number++;
+        if (object->host == NULL) {
+            add_one(lines, subroutine_name(lines->arena, kernel, suffix, 'a', number), loop);
+        }
+    }
+    number = 0;
+    for (const struct ofl_kernel_scalar *scalar = kernel->scalars; scalar != NULL; scalar = scalar->next) {
+        number++;
+        if (scalar->host == NULL) {
+            add_one(lines, subroutine_name(lines->arena, kernel, suffix, 's', number), loop);
+        }
+    }
+}
+
+void ofl_hidden_add_interfaces(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix)
+{
+    add_each(lines, kernel, suffix, NULL);
+}
+
+void ofl_hidden_add_calls(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix,
+                          const char *loop)
+{
+    add_each(lines, kernel, suffix, loop);
 }

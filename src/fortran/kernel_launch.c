@@ -3,11 +3,13 @@
  *     do concurrent (i = f(1):n, j = 1:m)          block
  *        a(i, j) = b*c(i)                            integer, parameter :: ofl_k1 = kind(i), ...
  *     end do                                         integer(ofl_k1) :: ofl_i1; integer(8) :: ofl_f1, ofl_l1, ofl_t1
- *                                                    ... the interface of the launcher
+ *                                                    ... this loop's interface to ofl_loops_launch
  *                                                    ofl_i1 = f(1); ofl_f1 = ofl_i1; ...
  *                                                    if (there are iterations) then
  *                                                      if (.not. allocated(a)) call ofl_loops_missing(...)
- *                                                      call ofl_launch_1_HASH(ofl_f1, ..., a, lbound(a, kind=8), ...)
+ *                                                      call ofl_begin_HASH(ofl_h)
+ *                                                      call ofl_launch_1_HASH(ofl_h, TABLE, ofl_f1, ..., a, ...)
+ *                                                      if (ofl_h /= 0) call ofl_stop_HASH(ofl_h)
  *                                                    end if
  *                                                  end block
  *
@@ -108,7 +110,7 @@ static const char *iterations_test(struct place *place)
 
 /* ---- Objects ---- */
 
-/* What the launcher gets for an object: its name, a component of its elements, or a section of known size. */
+/* What the launch gets for an object: its name, a component of its elements, or a section of known size. */
 static const char *actual(const struct place *place, const struct ofl_kernel_object *object)
 {
     struct ofl_arena *arena = place->rewriter->arena;
@@ -206,9 +208,10 @@ static void add_call(struct place *place, unsigned missing)
     struct ofl_text call = {.arena = place->rewriter->arena};
     const char *p = place->p;
     unsigned number = 0, test = 0;
-    ofl_text_print(&call, "call ofl_launch_%u_%s(", kernel->number, place->suffix);
+    ofl_text_print(&call, "call ofl_launch_%u_%s(loop=%sh, table=%s", kernel->number, place->suffix, p,
+                   ofl_launcher_table(place->rewriter, kernel));
     for (unsigned i = 1; i <= kernel->index_count; i++) {
-        ofl_text_print(&call, "%sf%u=%sf%u, l%u=%sl%u, t%u=%st%u", i == 1 ? "" : ", ", i, p, i, i, p, i, i, p, i);
+        ofl_text_print(&call, ", f%u=%sf%u, l%u=%sl%u, t%u=%st%u", i, p, i, i, p, i, i, p, i);
     }
     for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
         number++;
@@ -280,6 +283,17 @@ static void add_calls(struct place *place)
     }
 }
 
+/* Whether one of its objects has to be there and may not be. */
+static bool stops_where_missing(const struct ofl_kernel *kernel)
+{
+    for (const struct ofl_kernel_object *object = kernel->objects; object != NULL; object = object->next) {
+        if (object->host != NULL && presence_function(object) != NULL && !is_missing_test(object)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_declarations(struct place *place)
 {
     struct ofl_lines *lines = place->lines;
@@ -287,13 +301,21 @@ static void add_declarations(struct place *place)
         add_index_declarations(place, &place->kernel->indices[i], i + 1);
     }
     add_object_declarations(place);
+    ofl_line_add(lines, "integer(8) :: %sh", place->p);
     ofl_line_add(lines, "interface");
-    ofl_launcher_head(lines, place->kernel, place->suffix, OFL_OBJECTS);
+    ofl_launcher_add_begin_interface(lines, place->suffix);
+    ofl_launcher_head(lines, place->kernel, place->suffix);
     ofl_line_add(lines, "end subroutine");
-    ofl_line_add(lines, "pure subroutine ofl_loops_missing(where, name) bind(c)");
-    ofl_line_add(lines, "use, intrinsic :: iso_c_binding, only: c_char");
-    ofl_line_add(lines, "character(kind=c_char), intent(in) :: where(*), name(*)");
-    ofl_line_add(lines, "end subroutine");
+    ofl_hidden_add_interfaces(lines, place->kernel, place->suffix);
+    if (place->kernel->status) {
+        ofl_launcher_add_stop_interface(lines, place->suffix);
+    }
+    if (stops_where_missing(place->kernel)) {
+        ofl_line_add(lines, "pure subroutine ofl_loops_missing(where, name) bind(c)");
+        ofl_line_add(lines, "use, intrinsic :: iso_c_binding, only: c_char");
+        ofl_line_add(lines, "character(kind=c_char), intent(in) :: where(*), name(*)");
+        ofl_line_add(lines, "end subroutine");
+    }
     ofl_line_add(lines, "end interface");
 }
 
@@ -315,7 +337,13 @@ static void add_launch(struct place *place)
             ofl_line_add(place->lines, "%sn%u = %s", place->p, number, item->elements);
         }
     }
+    require_intrinsic(place, "achar");
+    ofl_line_add(place->lines, "call ofl_begin_%s(%sh)", place->suffix, place->p);
+    ofl_hidden_add_calls(place->lines, kernel, place->suffix, ofl_arena_format(place->lines->arena, "%sh", place->p));
     add_calls(place);
+    if (kernel->status) {
+        ofl_line_add(place->lines, "if (%sh /= 0) call ofl_stop_%s(%sh)", place->p, place->suffix, place->p);
+    }
     ofl_line_add(place->lines, "end if");
     ofl_line_add(place->lines, "end block");
 }
@@ -360,7 +388,7 @@ static bool check_components(const struct place *place)
     return good;
 }
 
-void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix, bool cuda)
+void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix)
 {
     const struct ofl_stmt *stmt = kernel->stmt;
     struct ofl_lines lines = {.arena = rewriter->arena, .at = stmt->span.begin};
@@ -377,5 +405,4 @@ void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *k
     }
     ofl_rewrite_edit(rewriter, ofl_stmt_begin(stmt), stmt->whole.end, &lines);
     ofl_hidden_append(rewriter, kernel, suffix);
-    ofl_launcher_append(rewriter, kernel, suffix, cuda);
 }

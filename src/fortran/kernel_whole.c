@@ -80,10 +80,8 @@ static const char *own_element(const struct search *search, const struct ofl_exp
             return NULL;
         }
         seen |= subscript.index != 0 ? 1u << subscript.index : 0;
-        ofl_text_print(&text, "%s%u_8, %" PRId64 "_8", dimensions++ == 0 ? "[" : ", ", subscript.index,
-                       subscript.offset);
+        ofl_text_print(&text, "%s%u,%" PRId64, dimensions++ == 0 ? "" : ",", subscript.index, subscript.offset);
     }
-    ofl_text_print(&text, "]");
     return dimensions > 0 && seen == (1u << (search->kernel->index_count + 1)) - 2 ? text.bytes : NULL;
 }
 

@@ -12,42 +12,38 @@
 const void *ofl_kernel_compile(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *source,
                                bool cuda, bool fast, size_t *bytes);
 
-/* Puts a launch in the place of the loop (kernel_launch.c), and the subroutine that makes it behind the file
- * (kernel_launcher.c).  `suffix` ends the names of what one file adds to the program, so that no other file adds the
- * same. */
-void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix, bool cuda);
+/* Puts a launch in the place of the loop (kernel_launch.c).  `suffix` ends the names of what one file adds to the
+ * program, so that no other file adds the same. */
+void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix);
 
-/* Puts the image behind the file. */
-void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const char *suffix, const void *image, size_t bytes);
+/* Puts what all launches of the file call, and the image, behind the file (kernel_launcher.c). */
+void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *suffix,
+                             bool cuda, const void *image, size_t bytes);
 
 /* ---- Between the files of the launch ---- */
 
-/* How the launcher declares objects.  gfortran makes much code of a descriptor that is converted from C's and back to
- * C's: to its launchers a descriptor is an address.  flang, which converts nothing, compares definition and interface.
- */
-enum ofl_launcher_view { OFL_OBJECTS, OFL_ADDRESSES };
-static inline enum ofl_launcher_view ofl_launcher_view(const struct ofl_rewriter *rewriter)
-{
-    return rewriter->flang ? OFL_OBJECTS : OFL_ADDRESSES;
-}
-
-/* The launcher's first statement and the declarations of its arguments, for its definition and its interface:
+/* The first statement and the declarations of a loop's own interface to ofl_loops_launch:
+ *     loop, table
  *     f1, l1, t1   limits and step of an index
  *     a1, b1, e1   an object, its lower bounds, the length of its elements
  *     s1           a scalar
  *     n1           the number of elements of a reduce variable */
-void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix,
-                       enum ofl_launcher_view view);
+void ofl_launcher_head(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix);
 
-/* Appends the launcher. */
-void ofl_launcher_append(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix, bool cuda);
+/* The table that tells the library what these are, a Fortran constant. */
+const char *ofl_launcher_table(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel);
+
+/* Interfaces of the file's subroutines: what begins a launch, and what ends the program for one. */
+void ofl_launcher_add_begin_interface(struct ofl_lines *lines, const char *suffix);
+void ofl_launcher_add_stop_interface(struct ofl_lines *lines, const char *suffix);
 
 /* Appends what hands over the data that is not visible at the loop; reports what cannot be (kernel_hidden.c). */
 void ofl_hidden_append(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix);
 
-/* The subroutine for object ('a') or scalar ('s') `number`, from 1. */
-const char *ofl_hidden_name(struct ofl_arena *arena, const struct ofl_kernel *kernel, const char *suffix, char what,
-                            unsigned number);
+/* Interfaces of the subroutines that it appends, and calls of them, in the order of the kernel's parameters. */
+void ofl_hidden_add_interfaces(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix);
+void ofl_hidden_add_calls(struct ofl_lines *lines, const struct ofl_kernel *kernel, const char *suffix,
+                          const char *loop);
 
 /* The last upper bound of an assumed-size array as far as the loop touches it, a Fortran expression of the limits'
  * names (kernel_extent.c).  *certain: the array is at least so large.  NULL after an error. */
@@ -64,7 +60,7 @@ const char *ofl_launch_place(const struct ofl_rewriter *rewriter, const struct o
 /* What the loop does to an object, as far as its text shows (kernel_whole.c). */
 struct ofl_coverage {
     bool whole;             /* it writes every element of a section, and nothing else of the object: */
-    const char *subscripts; /* the section, as ofl_loops_whole takes it */
+    const char *subscripts; /* the section, as numbers for ofl_loops_whole: "1,0,0,5" */
     bool unread;            /* what the object held before is not looked at */
 };
 

@@ -54,16 +54,16 @@ void ofl_kernel_text(struct ofl_lower *l, struct ofl_k_function *const *kernels,
     l->kernel->entries = entries.bytes;
 }
 
-const char *ofl_lowered_source(const struct ofl_kernel *kernels, struct ofl_arena *arena)
+const char *ofl_lowered_source(const struct ofl_kernel *kernels, const struct ofl_kernel *end, struct ofl_arena *arena)
 {
     struct ofl_text all = {.arena = arena}, out = {.arena = arena};
-    for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
+    for (const struct ofl_kernel *kernel = kernels; kernel != end; kernel = kernel->next) {
         ofl_text_print(&all, "\n%s", kernel->text);
     }
     ofl_k_print_support(all.bytes, &out);
     ofl_text_add(&out, all.bytes, all.length);
     ofl_text_print(&out, "#ifndef __CUDACC__\n");
-    for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
+    for (const struct ofl_kernel *kernel = kernels; kernel != end; kernel = kernel->next) {
         ofl_text_print(&out, "%s", kernel->entries);
     }
     ofl_text_print(&out, "#endif\n");

@@ -145,8 +145,8 @@ struct ofl_kernel {
 struct ofl_kernel *ofl_lower_loop(struct ofl_rewriter *rewriter, const struct ofl_stmt *stmt,
                                   const struct ofl_unit *unit);
 
-/* The whole source: what kernels need, the kernels, and for the CPU their entries. */
-const char *ofl_lowered_source(const struct ofl_kernel *kernels, struct ofl_arena *arena);
+/* The source of the kernels before `end`, or all with NULL: what they need, they, and for the CPU their entries. */
+const char *ofl_lowered_source(const struct ofl_kernel *kernels, const struct ofl_kernel *end, struct ofl_arena *arena);
 
 /* The C type of a Fortran type, or NULL if kernels do not know it; a logical is an integer in memory. */
 const char *ofl_c_type(enum ofl_type_kind type, int kind);

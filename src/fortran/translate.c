@@ -206,7 +206,7 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
 {
     const struct ofl_fc_command *command = translation->command;
     bool cuda = command->device == OFL_FC_CUDA;
-    const char *source = ofl_lowered_source(kernels, translation->translator->arena);
+    const char *source = ofl_lowered_source(kernels, NULL, translation->translator->arena);
     size_t bytes = 0;
     if (command->show_kernels) {
         for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
@@ -220,11 +220,11 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
     }
     const char *suffix = unique_suffix(translation, source);
     for (const struct ofl_kernel *kernel = kernels; kernel != NULL; kernel = kernel->next) {
-        ofl_kernel_launch(&translation->rewriter, kernel, suffix, cuda);
+        ofl_kernel_launch(&translation->rewriter, kernel, suffix);
         ofl_rewrite_terminal_around(&translation->rewriter, kernel->stmt);
         report(translation, kernel->stmt, ofl_launch_report(&translation->rewriter, kernel));
     }
-    ofl_kernel_append_image(&translation->rewriter, suffix, image, bytes);
+    ofl_kernel_append_image(&translation->rewriter, kernels, suffix, cuda, image, bytes);
     translation->launches = true;
 }
 

@@ -18,8 +18,8 @@ enum { CAPTURE_MAX = 4 << 20 };
 
 volatile sig_atomic_t ofl_cli_interrupted;
 
-/* Reads until the end or the deadline.  Returns false at the deadline or when the command was interrupted; a signal that
- * comes just before poll is noticed at the next turn. */
+/* Reads until the end or the deadline.  Returns false at the deadline or when the command was interrupted; a signal
+ * that comes just before poll is noticed at the next turn. */
 static bool read_all(int input, char *text, size_t *length, double deadline)
 {
     for (;;) {

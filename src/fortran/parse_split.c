@@ -4,8 +4,8 @@
  *     n(1.0)
  *
  * For gfortran a blank stands between the lines.  flang joins them if the second begins in column 1, as the standard
- * has it (6.3.2.4), and takes keywords without blanks.  Both kinds of program are read: such a statement is tried with the
- * blanks, and without them if it is none then.
+ * has it (6.3.2.4), and takes keywords without blanks.  Both kinds of program are read: such a statement is tried with
+ * the blanks, and without them if it is none then.
  *
  * Entry point: ofl_parse_split.  An attempt that fails must leave no trace, so what it may have changed of the parser,
  * the tree and the messages is put back as it was: statements appended to the open block, constructs opened, a main

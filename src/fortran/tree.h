@@ -189,11 +189,11 @@ enum ofl_type_kind {
 struct ofl_type_spec {
     enum ofl_type_kind kind;
     struct ofl_span span;
-    struct ofl_expr *kind_value; /* kind=, or real*8's 8 with by_bytes; NULL: default */
-    bool by_bytes;               /* the form with an asterisk: complex*16 is kind 8 */
-    struct ofl_expr *length;     /* character: NULL, an expression, OFL_EXPR_STAR or OFL_EXPR_DEFERRED */
-    struct ofl_ident name;       /* derived types */
-    struct ofl_arg *parameters;  /* of a parameterised derived type */
+    struct ofl_expr *kind_value;   /* kind=, or real*8's 8 with by_bytes; NULL: default */
+    bool by_bytes;                 /* the form with an asterisk: complex*16 is kind 8 */
+    struct ofl_expr *length;       /* character: NULL, an expression, OFL_EXPR_STAR or OFL_EXPR_DEFERRED */
+    struct ofl_ident name;         /* derived types */
+    struct ofl_arg *parameters;    /* of a parameterised derived type */
     struct ofl_type_spec *element; /* of vector(...) */
 };
 

@@ -2,6 +2,7 @@
 #include "model/predict.h"
 
 #include <math.h>
+#include <string.h>
 
 double ofl_pipeline_seconds(double in, double first, double compute, double out, int pieces)
 {
@@ -64,6 +65,22 @@ double ofl_device_seconds(const struct ofl_work *work, const struct ofl_machine 
     return device_seconds(work, machine, bytes_in - bounded(work->bytes_resident, bytes_in), &unwanted);
 }
 
+/* Seconds to compute in a place, copies left out: by the curves of what the operation is made of where all of them are
+ * known, since a curve of its own would have to guess how much of the work is which. */
+static double compute_seconds(const struct ofl_work *work, const struct ofl_machine *machine, enum ofl_place place)
+{
+    double sum = 0;
+    for (int i = 0; i < work->parts; i++) {
+        struct ofl_work part = {.flops = work->part[i].flops};
+        memcpy(part.extent, work->part[i].extent, sizeof part.extent);
+        sum += ofl_curve_seconds(&machine->curve[place][work->part[i].operation][work->precision], &part);
+    }
+    if (work->parts > 0 && isfinite(sum)) {
+        return sum;
+    }
+    return ofl_curve_seconds(&machine->curve[place][work->operation][work->precision], work);
+}
+
 void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine, const struct ofl_learning *learning,
                  double wait, struct ofl_prediction *out)
 {
@@ -71,14 +88,13 @@ void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine,
     if ((unsigned)work->operation >= OFL_OPERATION_COUNT || (unsigned)work->precision >= OFL_PRECISION_COUNT) {
         return;
     }
-    double cpu = ofl_curve_seconds(&machine->curve[OFL_ON_CPU][work->operation][work->precision], work);
+    double cpu = compute_seconds(work, machine, OFL_ON_CPU);
     out->cpu_claim = isfinite(cpu) ? sane(cpu, 0) : 0;
     out->cpu = out->cpu_claim * correction(learning, work, OFL_ON_CPU);
 
     double bytes_in = bounded(work->bytes_in, INFINITY);
     bytes_in -= bounded(work->bytes_resident, bytes_in);
-    out->compute =
-        sane(ofl_curve_seconds(&machine->curve[OFL_ON_DEVICE][work->operation][work->precision], work), INFINITY);
+    out->compute = sane(compute_seconds(work, machine, OFL_ON_DEVICE), INFINITY);
     out->device_claim = device_seconds(work, machine, bytes_in, out);
 
     double device_factor = correction(learning, work, OFL_ON_DEVICE);

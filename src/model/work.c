@@ -125,6 +125,42 @@ static void find_extents(const struct ofl_call *call, double extent[3])
     }
 }
 
+static void add_part(struct ofl_work *out, struct ofl_call call)
+{
+    struct ofl_work_part *part = &out->part[out->parts++];
+    call.precision = out->precision;
+    part->operation = call.operation;
+    part->flops = table_flops(&call) * (is_complex(call.precision) ? 4 : 1);
+    find_extents(&call, part->extent);
+}
+
+/* What an operation is made of, in the sizes that its parts get. */
+static void find_parts(const struct ofl_call *call, struct ofl_work *out)
+{
+    const int64_t m = call->m, n = call->n, nrhs = call->nrhs;
+    const struct ofl_buffer factor = {.access = OFL_READ};
+    switch (call->operation) {
+    case OFL_OP_gesv:
+        add_part(out, (struct ofl_call){.operation = OFL_OP_getrf, .m = n, .n = n});
+        add_part(out, (struct ofl_call){.operation = OFL_OP_getrs, .n = n, .nrhs = nrhs, .operand[0] = factor});
+        break;
+    case OFL_OP_posv:
+        add_part(out, (struct ofl_call){.operation = OFL_OP_potrf, .n = n});
+        add_part(out, (struct ofl_call){.operation = OFL_OP_potrs, .n = n, .nrhs = nrhs, .operand[0] = factor});
+        break;
+    case OFL_OP_gels:
+        if (m >= n) { /* else by an LQ factorisation, of which nothing is known */
+            enum ofl_operation apply = is_complex(call->precision) ? OFL_OP_unmqr : OFL_OP_ormqr;
+            add_part(out, (struct ofl_call){.operation = OFL_OP_geqrf, .m = m, .n = n});
+            add_part(out, (struct ofl_call){.operation = apply, .side = 'L', .m = m, .n = nrhs, .k = n});
+            add_part(out, (struct ofl_call){.operation = OFL_OP_trsm, .side = 'L', .m = n, .n = nrhs});
+        }
+        break;
+    default:
+        break;
+    }
+}
+
 void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
 {
     *out = (struct ofl_work){
@@ -144,6 +180,9 @@ void ofl_work_from_call(const struct ofl_call *call, struct ofl_work *out)
     double flops = table_flops(call) * (is_complex(call->precision) ? 4 : 1);
     bool sizes = call->m >= 0 && call->n >= 0 && call->k >= 0 && call->nrhs >= 0;
     out->flops = sizes && flops > 0 && isfinite(flops) ? flops : 0;
+    if (out->flops > 0) {
+        find_parts(call, out);
+    }
     bool untouched = beta_is_zero(call);
     for (int i = 0; i < call->operands && i < OFL_MAX_OPERANDS; i++) {
         const struct ofl_buffer *operand = &call->operand[i];

@@ -10,6 +10,13 @@
 /* The device libraries that an operation may need; each has a start-up cost of its own. */
 enum ofl_library { OFL_LIBRARY_BLAS, OFL_LIBRARY_SOLVER, OFL_LIBRARY_COUNT };
 
+/* What an operation is made of, where it is others one after the other: factor, then solve. */
+struct ofl_work_part {
+    enum ofl_operation operation;
+    double extent[3], flops;
+};
+enum { OFL_WORK_PARTS = 3 };
+
 struct ofl_work {
     enum ofl_operation operation;
     enum ofl_precision precision;
@@ -21,6 +28,8 @@ struct ofl_work {
      * side extent[0] and extent[2] are the order of the operand that stands there. */
     double extent[3];
     double flops; /* complex operations count four times */
+    struct ofl_work_part part[OFL_WORK_PARTS];
+    int parts; /* 0: it is not made of others */
 
     double bytes_in, bytes_out; /* what has to be moved if nothing is on the device */
     /* Of bytes_in: what is on the device already, unchanged; costs nothing. */

@@ -167,12 +167,11 @@ static void test_line_markers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_free_continuation),
-        cmocka_unit_test(test_free_split),    cmocka_unit_test(test_free_ends),
-        cmocka_unit_test(test_fixed_columns),        cmocka_unit_test(test_fixed_padding),
-        cmocka_unit_test(test_fixed_without_blanks), cmocka_unit_test(test_conditional),
-        cmocka_unit_test(test_directives),           cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_line_markers),
+        cmocka_unit_test(test_free_continuation), cmocka_unit_test(test_free_split),
+        cmocka_unit_test(test_free_ends),         cmocka_unit_test(test_fixed_columns),
+        cmocka_unit_test(test_fixed_padding),     cmocka_unit_test(test_fixed_without_blanks),
+        cmocka_unit_test(test_conditional),       cmocka_unit_test(test_directives),
+        cmocka_unit_test(test_positions),         cmocka_unit_test(test_line_markers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -293,9 +293,32 @@ static void test_absurd_machines(void **state)
     assert_int_equal(cases, 6 * VALUES * VALUES);
 }
 
+/* A driver takes as long as its parts; by its own curve where a part has none. */
+static void test_parts(void **state)
+{
+    (void)state;
+    static struct ofl_machine machine;
+    static const struct ofl_learning nothing;
+    static const double speed[] = {1e9, 4e9, 3e9}; /* of getrf, getrs, gesv */
+    static const enum ofl_operation operations[] = {OFL_OP_getrf, OFL_OP_getrs, OFL_OP_gesv};
+    struct ofl_call call = {.operation = OFL_OP_gesv, .precision = OFL_D, .n = 300, .nrhs = 100};
+    struct ofl_work work;
+    struct ofl_prediction out;
+    for (int i = 0; i < 3; i++) {
+        struct ofl_curve *curve = &machine.curve[OFL_ON_CPU][operations[i]][OFL_D];
+        *curve = (struct ofl_curve){.points = 1, .point = {{1e6, speed[i]}}};
+    }
+    ofl_work_from_call(&call, &work);
+    ofl_predict(&work, &machine, &nothing, 0, &out);
+    assert_close(out.cpu, 18e6 / 1e9 + 18e6 / 4e9);
+    machine.curve[OFL_ON_CPU][OFL_OP_getrs][OFL_D].points = 0;
+    ofl_predict(&work, &machine, &nothing, 0, &out);
+    assert_close(out.cpu, 36e6 / 3e9);
+}
+
 const struct CMUnitTest predict_tests[] = {
     cmocka_unit_test(test_pipeline),        cmocka_unit_test(test_first_piece), cmocka_unit_test(test_staging),
     cmocka_unit_test(test_terms),           cmocka_unit_test(test_corrections), cmocka_unit_test(test_unknown),
-    cmocka_unit_test(test_absurd_machines),
+    cmocka_unit_test(test_absurd_machines), cmocka_unit_test(test_parts),
 };
 const size_t predict_test_count = sizeof predict_tests / sizeof *predict_tests;

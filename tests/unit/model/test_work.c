@@ -127,6 +127,83 @@ static void test_extents_measure_flops(void **state)
     }
 }
 
+/* Drivers are made of what LAPACK makes them of, and the parts' flops are theirs. */
+static void test_parts(void **state)
+{
+    static const struct {
+        enum ofl_operation whole;
+        enum ofl_precision precision;
+        int64_t m, n, nrhs;
+        int parts;
+        enum ofl_operation part[OFL_WORK_PARTS];
+        double flops[OFL_WORK_PARTS], extent[OFL_WORK_PARTS][3];
+    } drivers[] = {
+        {OFL_OP_gesv,
+         OFL_D,
+         0,
+         300,
+         7,
+         2,
+         {OFL_OP_getrf, OFL_OP_getrs},
+         {18e6, 1.26e6},
+         {{300, 300, 300}, {300, 300, 7}}},
+        {OFL_OP_gesv,
+         OFL_Z,
+         0,
+         300,
+         7,
+         2,
+         {OFL_OP_getrf, OFL_OP_getrs},
+         {72e6, 5.04e6},
+         {{300, 300, 300}, {300, 300, 7}}},
+        {OFL_OP_posv,
+         OFL_S,
+         0,
+         300,
+         1,
+         2,
+         {OFL_OP_potrf, OFL_OP_potrs},
+         {9e6, 0.18e6},
+         {{300, 300, 300}, {300, 300, 1}}},
+        {OFL_OP_gels,
+         OFL_D,
+         600,
+         300,
+         2,
+         3,
+         {OFL_OP_geqrf, OFL_OP_ormqr, OFL_OP_trsm},
+         {90e6, 1.08e6, 0.18e6},
+         {{600, 300, 300}, {600, 2, 300}, {300, 2, 300}}},
+        {OFL_OP_gels,
+         OFL_C,
+         600,
+         300,
+         2,
+         3,
+         {OFL_OP_geqrf, OFL_OP_unmqr, OFL_OP_trsm},
+         {360e6, 4.32e6, 0.72e6},
+         {{600, 300, 300}, {600, 2, 300}, {300, 2, 300}}},
+        {.whole = OFL_OP_gels, .precision = OFL_D, .m = 300, .n = 600, .nrhs = 2},
+        {.whole = OFL_OP_gesv, .precision = OFL_D, .n = 0, .nrhs = 2},
+        {.whole = OFL_OP_getrf, .precision = OFL_D, .m = 300, .n = 300},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        struct ofl_call call = {.operation = drivers[i].whole, .precision = drivers[i].precision};
+        struct ofl_work work;
+        call.m = drivers[i].m, call.n = drivers[i].n, call.nrhs = drivers[i].nrhs;
+        ofl_work_from_call(&call, &work);
+        assert_case(i, work.parts == drivers[i].parts);
+        for (int j = 0; j < work.parts; j++) {
+            assert_case(i, work.part[j].operation == drivers[i].part[j]);
+            assert_case(i, fabs(work.part[j].flops / drivers[i].flops[j] - 1) < 0.01);
+            for (int k = 0; k < 3; k++) {
+                assert_case(i, work.part[j].extent[k] == drivers[i].extent[j][k]);
+            }
+        }
+    }
+}
+
 static void test_complex_beta(void **state)
 {
     (void)state;
@@ -226,6 +303,7 @@ const struct CMUnitTest work_tests[] = {
     cmocka_unit_test(test_same_operand),
     cmocka_unit_test(test_table),
     cmocka_unit_test(test_extents_measure_flops),
+    cmocka_unit_test(test_parts),
     cmocka_unit_test(test_complex_beta),
     cmocka_unit_test(test_trapezoids),
     cmocka_unit_test(test_names),

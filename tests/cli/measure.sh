@@ -19,6 +19,7 @@ holds() { # MESSAGE COMMAND...
 
 # ---- Bad input ----
 check "calibrate: unknown device" 2 '' "'abacus' is not expected" "$offload" calibrate --device abacus
+check "calibrate: no device" 125 '' "libgpuoffload-host.so was not found.*nothing was measured" env GPU_OFFLOAD_BACKEND_DIR="$PWD" "$offload" calibrate --device host
 check "calibrate: unknown option" 2 '' "'--fast' is not an option" "$offload" calibrate --fast
 check "calibrate: an argument" 2 '' "'now' is not expected" "$offload" calibrate now
 check "report: no folder" 2 '' 'takes one folder' "$offload" report

@@ -116,9 +116,9 @@ def ran_on(counts, routine, calls):
     return (text if total == calls else f"{text} {total} of {calls}"), total
 
 
-def table(scale, plain, offloaded, counts):
-    """Prints the table; returns whether all agrees."""
-    columns = "  {:<33}{:>5}  {:<13}{:>9}{:>9}{:>8}  {}"
+def table(scale, plain, offloaded, counts, compare):
+    """Prints the table, with ratios of the times if `compare`; returns whether all agrees, and the calls on a device."""
+    columns = "  {:<33}{:>5}  {:<13}{:>9}{:>9}{:>8}  {}" if compare else "  {:<33}{:>5}  {:<13}{:>9}{:>9}{:.0s}  {}"
     rule = "  " + "─" * 95
     print(columns.format("operation", "calls", "ran on", "without", "with", "ratio", "largest difference"))
     print(rule)
@@ -149,7 +149,10 @@ def table(scale, plain, offloaded, counts):
     print(rule)
     ratio = f"{sums[0] / sums[1]:.2f}"
     print(columns.format("together", made, f"{moved} moved", f"{sums[0]:.2f} s", f"{sums[1]:.2f} s", ratio, ""))
-    print("\n  ratio: time without divided by time with; above 1 the second run was faster")
+    if compare:
+        print("\n  ratio: time without divided by time with; above 1 the second run was faster")
+    else:
+        print("\n  both runs computed on this CPU: the times say nothing about a GPU")
     print(f"  results: {agreed} of {len(rows)} agree" + (" to rounding" if agreed == len(rows) else ""))
     unseen = sum(calls for _, routine, calls, _, _ in rows if routine not in counts)
     if unseen:
@@ -182,7 +185,7 @@ def main():
             )
     with tempfile.TemporaryDirectory() as folder:
         scale = chosen.scale or (2.5 if device == "cuda" else 1)
-        good, moved = table(scale, *run_twice(chosen.command, device, scale, pathlib.Path(folder)))
+        good, moved = table(scale, *run_twice(chosen.command, device, scale, pathlib.Path(folder)), device != "host")
     if device == "host" and moved == 0:
         print("  No call reached the host device although every call was sent there: this is a fault.")
         return 1

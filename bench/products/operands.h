@@ -98,7 +98,7 @@ static inline struct operands make_operands(enum operation operation, int n, int
         }
     }
     if (operands.c != NULL && !fresh) {
-        memset(operands.c, 0, bytes_of(operation, n));
+        memset(operands.c, 1, bytes_of(operation, n)); /* of malloc and zeros compilers make calloc: no pages at all */
     }
     return operands;
 }

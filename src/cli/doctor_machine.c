@@ -210,7 +210,7 @@ static void report_libraries(void)
         free(libraries.path[i]);
     }
     if (shown == 0) {
-        ofl_doctor_line("none", "programs that bring their own, such as NumPy from PyPI, need none");
+        ofl_doctor_line("none", "programs that bring their own, such as NumPy's wheels, need none");
     }
 }
 

@@ -32,6 +32,9 @@ enum ofl_reason ofl_device_state(void);
  * says more.  Starts nothing.  Below a millisecond the first time, then a few nanoseconds. */
 enum ofl_reason ofl_device_look(void);
 
+/* Whether a reason says that there is no device that could be started. */
+bool ofl_device_is_missing(enum ofl_reason reason);
+
 /* "cuda", "host"; NULL before a successful start and in a child that stays on the CPU. */
 const char *ofl_device_name(void);
 

@@ -42,9 +42,9 @@ static const char *_Atomic explanation = "";
 /* What `auto` means, see ofl_device_prefer. */
 static const char *_Atomic preferred = "cuda";
 
-static bool start_failed(int now)
+bool ofl_device_is_missing(enum ofl_reason reason)
 {
-    switch (now) {
+    switch ((int)reason) {
     case OFL_NO_BACKEND:
     case OFL_BACKEND_ABI:
     case OFL_NO_DRIVER:
@@ -61,7 +61,7 @@ void ofl_device_prefer(const char *backend)
 {
     int now = atomic_load(&state);
     bool other = strcmp(atomic_exchange(&preferred, backend), backend) != 0;
-    if (other && start_failed(now) && strcmp(ofl_settings()->device, "auto") == 0) {
+    if (other && ofl_device_is_missing((enum ofl_reason)now) && strcmp(ofl_settings()->device, "auto") == 0) {
         atomic_compare_exchange_strong(&state, &now, OFL_NOT_STARTED);
     }
 }

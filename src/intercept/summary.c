@@ -168,10 +168,9 @@ static void print_residency(void)
     }
 }
 
-static void print_table(const struct sums *sums)
+static void print_operations(const struct sums *sums)
 {
     const char *device = ofl_device_name();
-    print_line("gpu-offload: %s, process %ld\n", program_invocation_short_name, (long)getpid());
     print_line("  %-10s %12s %12s %12s\n", "operation", device != NULL ? device : "device", "cpu", "nested");
     for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
         for (int precision = 0; precision < OFL_PRECISION_COUNT; precision++) {
@@ -184,9 +183,30 @@ static void print_table(const struct sums *sums)
             }
         }
     }
-    for (const struct ofl_launches *item = ofl_launches(); item != NULL; item = item->next) {
-        print_line("  loop %s: %" PRIu64 " launch%s\n", item->kernel, item->count, item->count == 1 ? "" : "es");
+}
+
+/* Loops always run on the device that they were compiled for. */
+static void print_launches(void)
+{
+    if (ofl_launches() != NULL) {
+        print_line("  %-36s %12s  %s\n", "parallel loop", "launches", "device");
     }
+    for (const struct ofl_launches *item = ofl_launches(); item != NULL; item = item->next) {
+        print_line("  %-36.120s %12" PRIu64 "  %.60s\n", item->kernel, item->count, item->device);
+    }
+}
+
+static void print_table(const struct sums *sums)
+{
+    uint64_t calls = 0;
+    for (int kind = 0; kind < OFL_COUNT_KINDS; kind++) {
+        calls += sums->total[kind];
+    }
+    print_line("gpu-offload: %s, process %ld\n", program_invocation_short_name, (long)getpid());
+    if (calls > 0 || ofl_launches() == NULL) {
+        print_operations(sums);
+    }
+    print_launches();
     if (sums->total[OFL_COUNT_SMALL] > 0) {
         print_line("  %" PRIu64 " on the CPU because %s\n", sums->total[OFL_COUNT_SMALL],
                    ofl_reason_text(OFL_BELOW_FLOOR));

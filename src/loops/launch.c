@@ -78,8 +78,10 @@ static void start_device(const struct ofl_loop *loop)
     }
     if (reason != OFL_OK) {
         const char *more = ofl_device_explanation();
-        ofl_loop_stop(loop, "this loop was compiled for a device (--gpu=%s) and cannot run: %s", option_of(loop),
-                      *more != '\0' ? more : ofl_reason_text(reason));
+        bool other = loop->device == OFL_LOOPS_CUDA && ofl_device_is_missing(reason);
+        ofl_loop_stop(loop, "this loop was compiled for a device (--gpu=%s) and cannot run: %s%s", option_of(loop),
+                      *more != '\0' ? more : ofl_reason_text(reason),
+                      other ? "; or build the program with --gpu=cuda_cpu, which needs no GPU" : "");
     }
     if (strcmp(ofl_device_name(), backend_of(loop)) != 0) {
         ofl_loop_stop(loop, "this loop was compiled with --gpu=%s, but the program already uses another device (%s)",

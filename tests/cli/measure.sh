@@ -38,6 +38,26 @@ for command in calibrate profile report estimate measure; do
     check "help of $command" 0 "$("$offload" "$command" --help)" '' "$offload" help "$command"
 done
 
+# ---- What would make minutes of measuring vain is said first ----
+started=$SECONDS
+check "calibrate: a folder as output" 125 '' "cannot write empty: Is a directory; name another file" \
+    "$offload" calibrate --device host --output empty
+check "calibrate: nowhere to write" 125 '' "cannot write .*Not a directory; name another file" \
+    env XDG_CONFIG_HOME=/dev/null "$offload" calibrate --device host
+check "calibrate: no home" 125 '' "there is no home folder to keep the profile in; name a file with --output" \
+    env -u HOME -u XDG_CONFIG_HOME "$offload" calibrate --device host
+check "calibrate: a device that does not start" 125 '' "device interface .*; nothing was measured" \
+    env GPU_OFFLOAD_BACKEND_DIR="$clients/other_abi" "$offload" calibrate --device host
+if [ ! -e /dev/nvidiactl ] && [ -e "$(dirname "$blas")/libgpuoffload-cuda.so" ]; then
+    check "calibrate: no GPU" 125 '' "libcuda.so.1 was not found; install .*; nothing was measured" "$offload" calibrate
+    "$offload" run --summary "$blas" 1 200 --random 3 >out 2>err
+    same "no GPU: why calls were on the CPU" 1 "$(grep -c "on the CPU because the device's driver is not installed" err)"
+    same "no GPU: no prediction is the reason" 0 "$(grep -c 'not predicted to be fast enough' err)"
+else
+    skip "no GPU: there is one, or the CUDA backend was not built"
+fi
+holds "this took $((SECONDS - started)) s" [ $((SECONDS - started)) -le 15 ]
+
 # ---- Interrupted: nothing is left, the old profile is as it was ----
 echo 'not touched' >mine
 "$offload" calibrate --quick --device host --output mine >out 2>err &
@@ -52,6 +72,15 @@ same "status of an interrupted calibration" 143 $?
 same "what it says" 1 "$(grep -c 'interrupted; the profile is as it was' err)"
 same "the old profile" 'not touched' "$(cat mine)"
 same "temporary folders" '' "$(ls "$TMPDIR")"
+for seconds in 0.02 0.1 0.3; do # while the device is tried, and at the start of the workload
+    "$offload" calibrate --quick --device host --output mine >out 2>err &
+    calibration=$!
+    sleep $seconds
+    kill -TERM "$calibration"
+    wait "$calibration"
+    same "the old profile after $seconds s" 'not touched' "$(cat mine)"
+    same "temporary folders after $seconds s" '' "$(ls "$TMPDIR")"
+done
 
 # ---- Measuring ----
 started=$SECONDS

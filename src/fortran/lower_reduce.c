@@ -145,10 +145,12 @@ static struct ofl_k_expr *reduction_result(struct ofl_lower *l, const struct red
     if (reduction->found == NULL) {
         return result;
     }
+    /* Only NaN: NaN.  No element: the finite number that every other one is larger (or smaller) than. */
+    double most = reduction->k == OFL_K_R4 ? FLT_MAX : DBL_MAX;
     struct ofl_k_expr *nan = ofl_k_real(l->arena, reduction->k, NAN);
-    struct ofl_k_expr *lost =
-        ofl_op(l, OFL_K_AND, ofl_get(l, reduction->any), ofl_not(l, ofl_get(l, reduction->found)));
-    return ofl_keep(l, ofl_k_select(l->arena, lost, nan, result), "r");
+    struct ofl_k_expr *none = ofl_k_real(l->arena, reduction->k, reduction->id == OFL_INTRINSIC_MAXVAL ? -most : most);
+    struct ofl_k_expr *otherwise = ofl_k_select(l->arena, ofl_get(l, reduction->any), nan, none);
+    return ofl_keep(l, ofl_k_select(l->arena, ofl_get(l, reduction->found), result, otherwise), "r");
 }
 
 /* ---- Over all elements, or along one dimension ---- */

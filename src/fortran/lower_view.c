@@ -366,6 +366,7 @@ struct ofl_view ofl_lower_view(struct ofl_lower *l, const struct ofl_expr *expr)
     case OFL_MEANS_SUBSTRING:
         return substring_of(l, expr, meaning);
     case OFL_MEANS_COMPONENT:
+    case OFL_MEANS_ARRAYS: /* of which subscripts take the inner dimensions */
         return component_of(l, expr, meaning);
     case OFL_MEANS_PART:
         return part_of(l, expr, meaning);

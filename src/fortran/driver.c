@@ -134,6 +134,20 @@ static bool is_old_standard(const struct driver *driver, const struct ofl_fc_ite
     return false;
 }
 
+/* Whether the program is to be one file that loads no libraries. */
+static const char *static_option(const struct driver *driver)
+{
+    static const char *const words[] = {"-static", "--static", "-static-pie"};
+    for (size_t i = 0; i < driver->command.all.count; i++) {
+        for (size_t j = 0; j < sizeof words / sizeof *words; j++) {
+            if (strcmp(driver->command.all.items[i], words[j]) == 0) {
+                return words[j];
+            }
+        }
+    }
+    return NULL;
+}
+
 /* The user's command for the host compiler.  `only` is the source of ONE_SOURCE and PREPROCESS. */
 static struct ofl_words build_words(const struct driver *driver, enum filter filter, const struct job *only)
 {
@@ -181,6 +195,14 @@ static bool add_library(const struct driver *driver, struct ofl_words *words)
     if (driver->command.device == OFL_FC_NO_DEVICE || driver->command.mode != OFL_FC_LINK ||
         driver->command.inputs == 0) {
         return true;
+    }
+    const char *option = static_option(driver);
+    if (option != NULL) {
+        ofl_fc_error(
+            "%s cannot stand with --gpu: a program with loops for a device loads libgpuoffload-loops.so; leave %s "
+            "out (-static-libgfortran may stay)",
+            option, option);
+        return false;
     }
     const char *folder = ofl_locate_libraries(driver->arena);
     if (folder == NULL) {

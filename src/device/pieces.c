@@ -80,7 +80,7 @@ void ofl_selection_free(struct ofl_selection *selection)
 
 static bool add_piece(struct ofl_selection *selection, struct ofl_piece piece)
 {
-    if (selection->count == selection->most) {
+    if (selection->piece == NULL || selection->count == selection->most) {
         int64_t most = selection->most > 0 ? 2 * selection->most : 16;
         struct ofl_piece *more = realloc(selection->piece, (size_t)most * sizeof *more);
         if (more == NULL) {

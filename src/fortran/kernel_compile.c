@@ -92,7 +92,7 @@ static bool write_parts(struct ofl_arena *arena, const struct ofl_kernel *kernel
     }
     for (unsigned i = 0; folder != NULL && i < count; i++) {
         const struct ofl_kernel *end = kernels;
-        for (unsigned k = kernel_count * i / count; k < kernel_count * (i + 1) / count; k++) {
+        for (unsigned k = kernel_count * i / count; end != NULL && k < kernel_count * (i + 1) / count; k++) {
             end = end->next;
         }
         const char *own = ofl_arena_format(arena, "%s/part%u", folder, i + 1);
@@ -176,7 +176,7 @@ static const void *compile_for_cpu(struct ofl_rewriter *rewriter, const struct o
                                    bool fast, size_t *bytes)
 {
     struct ofl_arena *arena = rewriter->arena;
-    struct part parts[MOST_PARTS];
+    struct part parts[MOST_PARTS] = {{0}};
     struct ofl_job jobs[MOST_PARTS];
     unsigned count = part_count(kernels);
     const char *include = ofl_locate_header(arena);

@@ -213,7 +213,8 @@ static void add_reductions(struct ofl_text *table, const struct ofl_kernel *kern
 {
     for (const struct ofl_kernel_reduction *item = kernel->reductions; item != NULL; item = item->next) {
         unsigned place = 0;
-        for (const struct ofl_kernel_object *object = kernel->objects; object != item->object; object = object->next) {
+        for (const struct ofl_kernel_object *object = kernel->objects; object != NULL && object != item->object;
+             object = object->next) {
             place++;
         }
         ofl_text_print(table, " %c%u,%" PRId64, item->elements == NULL ? 'x' : 'y', place, item->element_bytes);

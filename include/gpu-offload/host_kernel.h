@@ -141,13 +141,14 @@ ofl_host_run(const struct ofl_host_grid *grid, const struct ofl_host_dim3 *block
         ofl_host_run(ofl_grid, ofl_block, ofl_arguments, ofl_threads_##name);                                          \
     }
 
-/* CUDA's atomic functions on global memory: each returns the old value. */
+/* CUDA's atomic functions on global memory: each returns the old value.  Locks are made of atomicCAS and atomicExch, so
+ * these order what is between them; on a GPU __threadfence does. */
 #define atomicAdd(address, value)  __atomic_fetch_add((address), (value), __ATOMIC_RELAXED)
-#define atomicExch(address, value) __atomic_exchange_n((address), (value), __ATOMIC_RELAXED)
+#define atomicExch(address, value) __atomic_exchange_n((address), (value), __ATOMIC_ACQ_REL)
 #define atomicCAS(address, compare, value)                                                                             \
     __extension__({                                                                                                    \
         __typeof__(*(address) + 0) ofl_old = (compare);                                                                \
-        __atomic_compare_exchange_n((address), &ofl_old, (value), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);              \
+        __atomic_compare_exchange_n((address), &ofl_old, (value), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);              \
         ofl_old;                                                                                                       \
     })
 #define atomicMin(address, value)                                                                                      \

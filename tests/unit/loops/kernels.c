@@ -106,7 +106,7 @@ OFL_KERNEL void works(long long trips, char *x, long long need, long long *statu
     FOR_EACH_TRIP
     {
         if (need > bytes) {
-            status[OFL_STATUS_WORKSPACE] = need;
+            atomicExch(&status[OFL_STATUS_WORKSPACE], need); /* several threads say the same */
             ofl_exit_thread();
         }
         char *mine = workspace + ((long long)blockIdx.x * blockDim.x + threadIdx.x) * bytes;

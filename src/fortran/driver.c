@@ -122,27 +122,31 @@ static void add_translated_options(struct ofl_words *words, const struct driver 
     }
 }
 
-/* A standard that does not have what a launch is written in. */
-static bool is_old_standard(const struct driver *driver, const struct ofl_fc_item *item)
+static bool is_one_of(const char *word, const char *const *words, size_t count)
 {
-    static const char *const words[] = {"-std=f95", "-std=f2003", "-std=f2008", "-std=f2008ts"};
-    for (size_t i = 0; item->class == OFL_FC_PLAIN && i < sizeof words / sizeof *words; i++) {
-        if (strcmp(driver->command.all.items[item->first], words[i]) == 0) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(word, words[i]) == 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Whether the program is to be one file that loads no libraries. */
+/* A standard that does not have what a launch is written in. */
+static bool is_old_standard(const struct driver *driver, const struct ofl_fc_item *item)
+{
+    static const char *const words[] = {"-std=f95", "-std=f2003", "-std=f2008", "-std=f2008ts"};
+    return item->class == OFL_FC_PLAIN &&
+           is_one_of(driver->command.all.items[item->first], words, sizeof words / sizeof *words);
+}
+
+/* The option by which the program is to be one file that loads no libraries; NULL if there is none. */
 static const char *static_option(const struct driver *driver)
 {
     static const char *const words[] = {"-static", "--static", "-static-pie"};
     for (size_t i = 0; i < driver->command.all.count; i++) {
-        for (size_t j = 0; j < sizeof words / sizeof *words; j++) {
-            if (strcmp(driver->command.all.items[i], words[j]) == 0) {
-                return words[j];
-            }
+        if (is_one_of(driver->command.all.items[i], words, sizeof words / sizeof *words)) {
+            return driver->command.all.items[i];
         }
     }
     return NULL;

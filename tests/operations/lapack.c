@@ -511,11 +511,7 @@ void ofl_make_square_call(struct ofl_call *call, int64_t order, struct ofl_matri
     call->nrhs = right ? 2 : 0;
     if (operation == OFL_OP_trsm) {
         call->side = 'L', call->transa = 'N', call->n = 2, call->nrhs = 0;
-        if (call->precision == OFL_S || call->precision == OFL_C) {
-            call->alpha.c[0] = 1;
-        } else {
-            call->alpha.z[0] = 1;
-        }
+        ofl_set_scalar(&call->alpha, call->precision, 1);
     }
     matrices[call->operands++] = ofl_matrix_new(call->precision, order, order, order + 3);
     if (pivots) {

@@ -140,3 +140,15 @@ bool ofl_matrix_unchanged(const struct ofl_matrix *matrix, const char *snapshot)
 {
     return memcmp(matrix->map, snapshot, readable_bytes(matrix)) == 0;
 }
+
+void ofl_set_scalar(union ofl_scalar *scalar, enum ofl_precision precision, ofl_value value)
+{
+    float c[2] = {(float)creall(value), (float)cimagl(value)};
+    double z[2] = {(double)creall(value), (double)cimagl(value)};
+    memset(scalar, 0, sizeof *scalar);
+    if (precision == OFL_S || precision == OFL_C) {
+        memcpy(scalar->c, c, ofl_element_size(precision));
+    } else {
+        memcpy(scalar->z, z, ofl_element_size(precision));
+    }
+}

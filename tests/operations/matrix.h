@@ -20,6 +20,7 @@ struct ofl_matrix {
 
 size_t ofl_element_size(enum ofl_precision precision);
 bool ofl_is_complex(enum ofl_precision precision);
+void ofl_set_scalar(union ofl_scalar *scalar, enum ofl_precision precision, ofl_value value);
 
 /* Exits with a message where there is no memory. */
 struct ofl_matrix ofl_matrix_new(enum ofl_precision precision, int64_t rows, int64_t columns, int64_t ld);

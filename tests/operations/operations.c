@@ -124,18 +124,6 @@ static void fill(const struct row *row, const struct ofl_call *call, const struc
     }
 }
 
-static void set_scalar(union ofl_scalar *scalar, enum ofl_precision precision, ofl_value value)
-{
-    float c[2] = {(float)creall(value), (float)cimagl(value)};
-    double z[2] = {(double)creall(value), (double)cimagl(value)};
-    memset(scalar, 0, sizeof *scalar);
-    if (precision == OFL_S || precision == OFL_C) {
-        memcpy(scalar->c, c, ofl_element_size(precision));
-    } else {
-        memcpy(scalar->z, z, ofl_element_size(precision));
-    }
-}
-
 static void describe_failure(const struct row *row, const struct ofl_call *call, const char *what)
 {
     failures++;
@@ -242,8 +230,8 @@ static void run_scalars(const struct row *row, struct ofl_call *call)
             continue; /* no scalars: each gap once, and a large size once */
         }
         const long double *alpha = turns[i].alpha, *beta = turns[i].beta;
-        set_scalar(&call->alpha, call->precision, CMPLXL(alpha[0], real_alpha ? 0 : alpha[1]));
-        set_scalar(&call->beta, call->precision, CMPLXL(beta[0], real_beta ? 0 : beta[1]));
+        ofl_set_scalar(&call->alpha, call->precision, CMPLXL(alpha[0], real_alpha ? 0 : alpha[1]));
+        ofl_set_scalar(&call->beta, call->precision, CMPLXL(beta[0], real_beta ? 0 : beta[1]));
         run_case(row, call, beta[0] == 0 && beta[1] == 0, turns[i].gap);
     }
 }
@@ -329,8 +317,8 @@ static void run_huge_gap(const struct row *row, enum ofl_precision precision, in
                             .n = n,
                             .k = n,
                             .operands = 3};
-    set_scalar(&call.alpha, precision, 1);
-    set_scalar(&call.beta, precision, 0);
+    ofl_set_scalar(&call.alpha, precision, 1);
+    ofl_set_scalar(&call.beta, precision, 0);
     for (int64_t j = 0; j < n; j++) {
         for (int64_t i = 0; i < m; i++) {
             ofl_matrix_set(&a, i, j, ofl_random_element(precision));

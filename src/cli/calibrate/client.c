@@ -433,7 +433,7 @@ static void measure_all(const struct task *task)
                 if (cell++ < task->from) {
                     continue;
                 }
-                /* Twice the order takes eight times as long. */
+                /* Twice the order takes eight times as long; then there are as many calls as a cell has about. */
                 double expected = own->longest * (step == 2 ? 8 : 3) * (order > LARGE ? 2 : 8);
                 if (own->stopped || expected > 4 * share || left <= 0 || is_skipped(task, operation, *letter)) {
                     puts("skip");

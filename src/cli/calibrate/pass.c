@@ -72,6 +72,10 @@ static bool start(struct client *client)
                          client->pass->skip,
                          client->effort->coarse ? "--coarse" : NULL,
                          NULL};
+    int count = 0;
+    while (arguments[count] != NULL) {
+        count++;
+    }
     if (pipe(ends) != 0) {
         ofl_message("calibrate: no pipe: %s", strerror(errno));
         return false;
@@ -83,7 +87,7 @@ static bool start(struct client *client)
         close(ends[0]);
         close(ends[1]);
         unsetenv("GPU_OFFLOAD_SUMMARY");
-        _exit(ofl_cli_run((int)(sizeof arguments / sizeof *arguments) - (effort->coarse ? 1 : 2), arguments));
+        _exit(ofl_cli_run(count, arguments));
     }
     close(ends[1]);
     client->said = ends[0];

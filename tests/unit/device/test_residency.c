@@ -76,11 +76,9 @@ static void start(const char *residency)
     CHECK(ofl_device_start() == OFL_OK);
 }
 
-/* C = A B, with a new B each time: only A repeats.  Returns the bytes that were copied in. */
-static uint64_t multiply(void)
+/* C = A B. */
+static struct ofl_call product(double *a, double *b, double *c)
 {
-    static int calls;
-    struct ofl_device_times times;
     struct ofl_call call = {.operation = OFL_OP_gemm,
                             .precision = OFL_D,
                             .transa = 'N',
@@ -90,12 +88,21 @@ static uint64_t multiply(void)
                             .k = side,
                             .alpha.d = 1,
                             .operands = 3};
-    double *const matrices[] = {m->a, m->b, m->c};
-    calls++;
+    double *const matrices[] = {a, b, c};
     for (int i = 0; i < 3; i++) {
         call.operand[i] =
             (struct ofl_buffer){matrices[i], side, side, side, sizeof(double), i < 2 ? OFL_READ : OFL_ADD, OFL_GENERAL};
     }
+    return call;
+}
+
+/* C = A B, with a new B each time: only A repeats.  Returns the bytes that were copied in. */
+static uint64_t multiply(void)
+{
+    static int calls;
+    struct ofl_device_times times;
+    struct ofl_call call = product(m->a, m->b, m->c);
+    calls++;
     for (int i = 0; i < side; i++) {
         m->b[i * side + i] = calls;
     }
@@ -191,21 +198,8 @@ static void keep_all(void)
     CHECK(others != MAP_FAILED);
     memcpy(others, m->b, one);
     for (int i = 0; i < 7; i++) { /* each result is read next, as it was computed */
-        struct ofl_call call = {.operation = OFL_OP_gemm,
-                                .precision = OFL_D,
-                                .transa = 'N',
-                                .transb = 'N',
-                                .m = side,
-                                .n = side,
-                                .k = side,
-                                .alpha.d = 1,
-                                .operands = 3};
+        struct ofl_call call = product(m->a, others + i * square, others + (i + 1) * square);
         struct ofl_device_times times;
-        double *const matrices[] = {m->a, others + i * square, others + (i + 1) * square};
-        for (int j = 0; j < 3; j++) {
-            call.operand[j] = (struct ofl_buffer){
-                matrices[j], side, side, side, sizeof(double), j < 2 ? OFL_READ : OFL_ADD, OFL_GENERAL};
-        }
         CHECK(ofl_device_run(&call, &times) == OFL_OK);
         CHECK(times.bytes_in == (i == 0 ? one : 0));
         CHECK(counts().bytes_now <= 5 * one);

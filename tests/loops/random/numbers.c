@@ -175,7 +175,7 @@ static void combine_reals(struct expr *out, struct expr *a, struct expr *b)
     if (!real_b) {
         kind = out->kind = a->kind;
     }
-    tame(a, 1e9), tame(b, 1e9);
+    tame(a, 1e9), tame(b, real_b ? 1e9 : fmin(1e9, largest(b->kind) - 1));
     switch (below(14)) {
     case 0:
     case 1:

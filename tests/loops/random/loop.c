@@ -105,7 +105,7 @@ static void make_targets(struct loop *loop)
 {
     struct place *place = &loop->place;
     int wanted = 1 + below(most_targets);
-    for (int attempt = 0; attempt < 200 && place->target_count < wanted; attempt++) {
+    for (int attempt = 0; attempt < 4000 && place->target_count < wanted; attempt++) {
         const struct array *array = &arrays[below(array_count)];
         bool taken = array->type == CHARACTER && !place->texts;
         for (int t = 0; t < place->target_count; t++) {

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { at_hand_bytes = 64 << 10 };
-
 struct ofl_cut ofl_part_cut(const struct ofl_part *part, size_t bytes)
 {
     struct ofl_cut cut = {.rows = 0};
@@ -60,29 +58,10 @@ int64_t ofl_part_count(const struct ofl_part *part, size_t piece_bytes, uint64_t
     return cut.count;
 }
 
-/* A little at a time, while the processor still has it at hand. */
-bool ofl_part_pack(const struct ofl_part *part, const struct ofl_piece *piece, char *to)
+bool ofl_part_pack(const struct ofl_part *part, const struct ofl_piece *piece, char *to, size_t pitch)
 {
-    const struct ofl_buffer *host = &part->host;
-    size_t size = host->element_size, pitch = (size_t)piece->rows * size;
-    if (part->sight == NULL) {
-        ofl_piece_gather(host, piece, to, pitch);
-        return true;
-    }
-    struct ofl_buffer rectangle = *host;
-    rectangle.rows = piece->rows;
-    rectangle.columns = piece->columns;
-    struct ofl_cut cut = ofl_cut_buffer(&rectangle, at_hand_bytes);
-    bool good = true;
-    for (int64_t i = 0; i < cut.count && good; i++) {
-        struct ofl_piece bit = ofl_piece_at(&rectangle, &cut, i);
-        char *place = to + (size_t)bit.column * pitch + (size_t)bit.row * size;
-        bit.row += piece->row;
-        bit.column += piece->column;
-        ofl_piece_gather(host, &bit, place, pitch);
-        good = ofl_sight_take(part->sight, place, pitch, bit.row, bit.rows, bit.columns);
-    }
-    return good;
+    ofl_piece_gather(&part->host, piece, to, pitch);
+    return part->sight == NULL || ofl_sight_take(part->sight, to, pitch, piece->row, piece->rows, piece->columns);
 }
 
 bool ofl_part_look(const struct ofl_part *part, const struct ofl_piece *piece)

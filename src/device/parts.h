@@ -26,8 +26,9 @@ int64_t ofl_part_count(const struct ofl_part *part, size_t piece_bytes, uint64_t
 /* Bytes that threads copy in a run, roughly. */
 size_t ofl_pipeline_bytes(const struct ofl_pipeline *pipeline);
 
-/* Packs a piece, and looks at it where that is wanted.  False where a number is too large. */
-bool ofl_part_pack(const struct ofl_part *part, const struct ofl_piece *piece, char *to);
+/* Packs a piece to columns `pitch` bytes apart, and looks at it where that is wanted.  False where a number is too
+ * large. */
+bool ofl_part_pack(const struct ofl_part *part, const struct ofl_piece *piece, char *to, size_t pitch);
 /* Looks alone, where a piece is not packed. */
 bool ofl_part_look(const struct ofl_part *part, const struct ofl_piece *piece);
 

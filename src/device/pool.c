@@ -1,7 +1,7 @@
 /* Threads that help with copies.
  *
  * One thread cannot move data as fast as the wires to a device.  The helpers are
- * made at the first work that is worth it and sleep between calls; they are detached
+ * made at the first work that is worth it, look out for more for a moment after it, and then sleep; they are detached
  * and nobody waits for them at exit.  They carry the mark of ofl_device_on_thread,
  * block all signals, and may run where the process was allowed to run, not only where
  * the thread that made them is bound.  A quarter of the processors are left to others,
@@ -9,33 +9,38 @@
  * Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
 #include "device/pool.h"
 #include "device/lanes.h"
-#include "device/slots.h"
+#include "device/rest.h"
 #include "device/stack.h"
-#include "base/clock.h"
 #include "base/settings.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-/* Helpers start operations too, and three nested frames of OpenBLAS's LU, on the host device, take 1.6 MB. */
-enum { stack_bytes = 8 << 20, enough_helpers = 12 };
+enum { stack_bytes = 1 << 20, enough_helpers = 12 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER, left = PTHREAD_COND_INITIALIZER;
-/* Under `lock`. */
-static struct work {
-    void (*function)(void *argument, int participant); /* NULL: there is nothing to do */
+/* Seconds: how long a helper looks out for more work before it sleeps; for how long at most it looks away then, and
+ * while it waits for the rest of a work. */
+static const double lingering = 4e-3, nap_between = 60e-6, nap_within = 200e-6;
+
+/* What is to be done.  `turn` is odd while helpers may come; the rest is constant then. */
+static struct {
+    bool (*help)(void *argument);
     void *argument;
-    int wanted, joined, inside;
+    int wanted;
 } work;
-static atomic_bool taken;             /* somebody has the helpers */
-static atomic_int inside;             /* work.inside, to look at without the lock while waiting for 0 */
-static const double patience = 30e-6; /* seconds: waking a thread takes as long */
+static _Atomic unsigned turn;
+static atomic_int members;  /* helpers that have come in this turn */
+static atomic_int inside;   /* helpers that work, or look whether they may */
+static atomic_int sleeping; /* helpers that have to be woken */
+static atomic_bool taken;   /* somebody has the helpers */
 /* Written by who has them. */
 static int threads;
 static bool tried;
@@ -62,37 +67,64 @@ int ofl_pool_helpers_for(size_t bytes)
     return most < (size_t)helpers ? (int)most : helpers;
 }
 
-/* Wakes as many as are still wanted, at most `most`.  Waking is slow, so those who were woken wake others.  `lock` is
- * held. */
-static void wake(int most)
+/* Until somebody wakes helpers after `seen` has passed.  A futex, since one call of the kernel wakes as many as are
+ * wanted, and none has to take a lock then. */
+static void sleep_after(unsigned seen)
 {
-    int missing = work.wanted - work.joined;
-    for (int i = 0; i < most && i < missing; i++) {
-        pthread_cond_signal(&arrived);
+    atomic_fetch_add(&sleeping, 1);
+    syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    atomic_fetch_sub(&sleeping, 1);
+}
+
+static void wake(int helpers)
+{
+    int missing = helpers - (threads - atomic_load(&sleeping));
+    if (missing > 0) {
+        syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, missing, NULL, NULL, 0);
     }
+}
+
+/* What a helper is to the work of a turn. */
+struct membership {
+    unsigned turn;
+    bool admitted;
+};
+
+/* Takes part in the work of that turn, if it is not over.  Who counts as inside before looking at the turn is either
+ * waited for or sees that it is over.  Whether there was anything to do. */
+static bool take_part(unsigned seen, struct membership *membership)
+{
+    bool busy = false;
+    atomic_fetch_add(&inside, 1);
+    if (atomic_load(&turn) == seen) {
+        if (membership->turn != seen) {
+            membership->turn = seen;
+            membership->admitted = atomic_fetch_add(&members, 1) < work.wanted;
+        }
+        busy = membership->admitted && work.help(work.argument);
+    }
+    atomic_fetch_sub(&inside, 1);
+    return busy;
 }
 
 static void *help(void *unused)
 {
+    struct membership membership = {0, false};
+    struct ofl_rest rest;
     (void)unused;
     ofl_stack_mark_thread();
     pthread_setname_np(pthread_self(), "gpu-offload");
-    pthread_mutex_lock(&lock);
+    prctl(PR_SET_TIMERSLACK, 1000UL); /* nanoseconds: naps end in time */
+    ofl_rest_begin(&rest);
     for (;;) {
-        while (work.function == NULL || work.joined == work.wanted) {
-            pthread_cond_wait(&arrived, &lock);
+        unsigned now = atomic_load(&turn);
+        bool open = now % 2 == 1, mine = membership.turn != now || membership.admitted;
+        if (open && mine && take_part(now, &membership)) {
+            ofl_rest_begin(&rest);
+        } else if (ofl_rest_a_little(&rest, open ? nap_within : nap_between) > lingering && !(open && mine)) {
+            sleep_after(now);
+            ofl_rest_begin(&rest);
         }
-        struct work mine = work;
-        work.joined++;
-        work.inside++;
-        wake(2);
-        pthread_mutex_unlock(&lock);
-        mine.function(mine.argument, mine.joined + 1);
-        pthread_mutex_lock(&lock);
-        if (--work.inside == 0) {
-            pthread_cond_signal(&left);
-        }
-        atomic_store_explicit(&inside, work.inside, memory_order_release);
     }
     return NULL;
 }
@@ -122,53 +154,72 @@ static void make_threads(void)
     pthread_attr_destroy(&attributes);
 }
 
-static void run_with_helpers(void (*function)(void *argument, int participant), void *argument, int helpers)
+static void run_with_helpers(void (*lead)(void *argument), bool (*help_with)(void *argument), void *argument,
+                             int helpers)
 {
     if (helpers > 0 && !tried) {
         make_threads();
     }
     helpers = helpers < threads ? helpers : threads;
     if (helpers < 1) {
-        function(argument, 0);
+        lead(argument);
         return;
     }
-    pthread_mutex_lock(&lock);
-    work = (struct work){function, argument, helpers, 0, 0};
-    wake(2);
-    pthread_mutex_unlock(&lock);
-    function(argument, 0);
-    pthread_mutex_lock(&lock);
-    work.function = NULL;
-    if (work.inside > 0) { /* they are about to end */
-        atomic_store_explicit(&inside, work.inside, memory_order_relaxed);
-        pthread_mutex_unlock(&lock);
-        double begin = ofl_clock();
-        while (atomic_load_explicit(&inside, memory_order_acquire) > 0 && ofl_clock() - begin < patience) {
-        }
-        pthread_mutex_lock(&lock);
+    work.help = help_with;
+    work.argument = argument;
+    work.wanted = helpers;
+    atomic_store(&members, 0);
+    atomic_fetch_add(&turn, 1);
+    wake(helpers);
+    lead(argument);
+    atomic_fetch_add(&turn, 1);
+    struct ofl_rest rest;
+    ofl_rest_begin(&rest);
+    while (atomic_load(&inside) > 0) { /* they are about to end */
+        ofl_rest_a_little(&rest, 0);
     }
-    while (work.inside > 0) {
-        pthread_cond_wait(&left, &lock);
-    }
-    pthread_mutex_unlock(&lock);
 }
 
-void ofl_pool_run(void (*function)(void *argument, int participant), void *argument, int helpers)
+void ofl_pool_run(void (*lead)(void *argument), bool (*help_with)(void *argument), void *argument, int helpers)
 {
     if (helpers < 1 || atomic_exchange(&taken, true)) {
-        function(argument, 0);
+        lead(argument);
         return;
     }
-    run_with_helpers(function, argument, helpers);
+    run_with_helpers(lead, help_with, argument, helpers);
     atomic_store(&taken, false);
+}
+
+/* Work of which everybody does the same. */
+struct shared_work {
+    bool (*help)(void *argument);
+    void *argument;
+};
+
+static bool help_shared(void *argument)
+{
+    const struct shared_work *shared = argument;
+    return shared->help(shared->argument);
+}
+
+static void lead_shared(void *argument)
+{
+    while (help_shared(argument)) {
+    }
+}
+
+void ofl_pool_share(bool (*help_with)(void *argument), void *argument, int helpers)
+{
+    struct shared_work shared = {help_with, argument};
+    ofl_pool_run(lead_shared, help_shared, &shared, helpers);
 }
 
 void ofl_pool_after_fork(void)
 {
     atomic_store(&taken, false);
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    arrived = left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    work = (struct work){0};
+    atomic_store(&turn, 0);
+    atomic_store(&inside, 0);
+    atomic_store(&sleeping, 0);
     threads = 0;
     tried = false;
 }

@@ -88,14 +88,13 @@ static void move(struct ofl_loads *loads, const struct ofl_load *load, int64_t i
         ofl_loads_keep(loads, part, &bit);
         ofl_piece_populate(&part->host, &bit);
         ofl_piece_scatter(&part->host, &bit, place, pitch);
-    } else if (!ofl_part_pack(part, &bit, place, pitch)) {
+    } else if (!ofl_part_pack(part, &bit, place, pitch, loads->past_caches)) {
         ofl_loads_fail(loads, OFL_EXCEPTIONAL_VALUES);
     }
 }
 
-static bool work_on(struct ofl_loads *loads, struct ofl_load *ring, const _Atomic unsigned *oldest)
+static bool work_on(struct ofl_loads *loads, struct ofl_load *ring, unsigned first)
 {
-    unsigned first = atomic_load_explicit(oldest, memory_order_relaxed);
     for (unsigned i = 0; i < OFL_SLOTS; i++) {
         struct ofl_load *load = &ring[(first + i) % OFL_SLOTS];
         int64_t bit = take(load);
@@ -111,5 +110,6 @@ static bool work_on(struct ofl_loads *loads, struct ofl_load *ring, const _Atomi
 bool ofl_loads_work(struct ofl_loads *loads)
 {
     return ofl_loads_are_good(loads) &&
-           (work_on(loads, loads->out, &loads->oldest_out) || work_on(loads, loads->in, &loads->oldest_in));
+           (work_on(loads, loads->out, atomic_load_explicit(&loads->first_out, memory_order_relaxed)) ||
+            work_on(loads, loads->in, atomic_load_explicit(&loads->first_in, memory_order_relaxed)));
 }

@@ -29,8 +29,9 @@ struct ofl_load {
 
 struct ofl_loads {
     struct ofl_load in[OFL_SLOTS], out[OFL_SLOTS];
-    _Atomic unsigned oldest_in, oldest_out; /* of those that may be open, numbers that go round the slots */
+    _Atomic unsigned first_in, first_out; /* where to look first: the oldest of those that may be open */
     size_t bit_bytes;
+    bool past_caches;   /* how what goes in is packed */
     _Atomic int reason; /* OFL_OK until something fails; then nobody takes anything more */
     /* Room for what results are kept in, and how many are there. */
     struct ofl_committed *committed;

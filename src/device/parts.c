@@ -51,17 +51,23 @@ size_t ofl_pipeline_bytes(const struct ofl_pipeline *pipeline)
 int64_t ofl_part_count(const struct ofl_part *part, size_t piece_bytes, uint64_t *bytes)
 {
     struct ofl_cut cut = ofl_part_cut(part, ofl_part_piece_bytes(part, piece_bytes));
+    int64_t count = 0;
     for (int64_t at = 0; at < cut.count; at++) {
         struct ofl_piece piece = ofl_part_piece(part, &cut, at);
         *bytes += ofl_piece_bytes(&part->host, &piece);
+        count += piece.rows > 0;
     }
-    return cut.count;
+    return count;
 }
 
-bool ofl_part_pack(const struct ofl_part *part, const struct ofl_piece *piece, char *to, size_t pitch)
+bool ofl_part_pack(const struct ofl_part *part, const struct ofl_piece *piece, char *to, size_t pitch, bool past_caches)
 {
-    ofl_piece_gather(&part->host, piece, to, pitch);
-    return part->sight == NULL || ofl_sight_take(part->sight, to, pitch, piece->row, piece->rows, piece->columns);
+    if (past_caches) {
+        ofl_piece_pack(&part->host, piece, to, pitch);
+    } else {
+        ofl_piece_gather(&part->host, piece, to, pitch);
+    }
+    return ofl_part_look(part, piece); /* the processor still has it at hand */
 }
 
 bool ofl_part_look(const struct ofl_part *part, const struct ofl_piece *piece)

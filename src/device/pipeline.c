@@ -20,7 +20,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { pieces_of_run = 16, smallest_piece = 256 << 10 };
+enum { pieces_of_run = 16, bits_of_piece = 8, smallest_piece = 256 << 10 };
+
+/* What is packed in so few bytes would be fetched from the processors' caches, which is slow; the first slots of more
+ * than that are memory again when the device comes to them, and packing through the caches is faster then. */
+enum { still_in_caches = 32 << 20 };
 
 /* The next piece to take of all copies in one direction. */
 struct cursor {
@@ -28,11 +32,23 @@ struct cursor {
     int64_t piece;
 };
 
-/* Pieces of one direction, by numbers that go round the slots: done <= moved <= opened. */
-struct passage {
+/* Results that go out, by numbers that go round the slots: done <= arrived <= queued. */
+struct way_out {
     struct cursor next;
-    unsigned opened, moved, done; /* slots given; copies queued (in) or arrived (out); slots that are free again */
-    bool exhausted;               /* no piece is left to give a slot to */
+    unsigned queued, arrived, done;
+    bool exhausted; /* no piece is left to queue */
+};
+
+/* What goes in, in any order: the first piece to be packed is the first to be queued, since a thread that takes long
+ * over its bit, on a busy machine, should keep waiting nobody but its piece. */
+struct way_in {
+    struct cursor next;
+    bool open[OFL_SLOTS];            /* being packed, or packed */
+    int order[OFL_SLOTS];            /* the other slots, in the order in which they become free: a ring */
+    unsigned begin, end;             /* of it */
+    bool on_its_way[OFL_SLOTS];      /* the slot is free when its copy is done */
+    int64_t missing[OFL_MOST_STEPS]; /* pieces of a step that are not queued yet */
+    bool exhausted;                  /* no piece is left to give a slot to */
 };
 
 struct run {
@@ -42,7 +58,8 @@ struct run {
     size_t piece_bytes;
     struct ofl_loads loads;
     /* The conductor's alone. */
-    struct passage in, out;
+    struct way_in in;
+    struct way_out out;
     int launched;      /* steps whose operations are queued */
     int sent;          /* steps whose operations the stream of copies out waits for */
     int awaited, left; /* steps whose operations, whose results the stream of copies in waits for */
@@ -232,35 +249,17 @@ static enum ofl_reason launch(struct run *run, int index)
 
 /* ---- The conductor; each of these returns whether it got on ---- */
 
-/* Starts the operations of the steps below `limit`, whose copies in are queued. */
-static bool launch_before(struct run *run, int limit)
+/* Starts the operations of all steps whose copies in are queued. */
+static bool launch_ready(struct run *run)
 {
     bool any = false;
-    for (; run->launched < limit && ofl_loads_are_good(&run->loads); any = true) {
+    while (run->launched < run->pipeline->steps && run->in.missing[run->launched] == 0 &&
+           ofl_loads_are_good(&run->loads)) {
         fail(run, launch(run, run->launched));
         run->launched++;
+        any = true;
     }
     return any;
-}
-
-/* Gives a slot to the next piece that goes in. */
-static bool open_in(struct run *run)
-{
-    struct passage *in = &run->in;
-    struct ofl_load *load = &run->loads.in[in->opened % OFL_SLOTS];
-    if (!in->exhausted && in->opened - in->done == OFL_SLOTS && in->done != in->moved &&
-        is_passed(run, run->loads.in[in->done % OFL_SLOTS].slot)) {
-        in->done++;
-    }
-    if (in->exhausted || in->opened - in->done == OFL_SLOTS) {
-        return false;
-    }
-    in->exhausted = !take(run, &in->next, true, run->pipeline->steps, &load->errand);
-    if (!in->exhausted) {
-        ofl_load_open(&run->loads, load);
-        in->opened++;
-    }
-    return true;
 }
 
 /* Whether copies of results of the first so many steps are still to be queued. */
@@ -271,7 +270,7 @@ static bool has_results(const struct run *run, int steps)
     return take(run, &copy, false, steps, &unused);
 }
 
-static enum ofl_reason move_in(struct run *run, struct ofl_load *load)
+static enum ofl_reason move_in(struct run *run, const struct ofl_load *load)
 {
     const struct ofl_step *step = &run->pipeline->step[load->errand.step];
     enum ofl_reason reason = await_room(run, step->after);
@@ -285,41 +284,66 @@ static enum ofl_reason move_in(struct run *run, struct ofl_load *load)
                                                                  : OFL_EXCEPTIONAL_VALUES;
 }
 
-/* The step of the next piece whose copy in is to be queued; the number of steps where there is none. */
-static int next_step_in(const struct run *run)
+/* Whether the place where the piece goes is in use by operations that are not even queued, or by results. */
+static bool has_to_wait(const struct run *run, const struct ofl_load *load)
 {
-    const struct passage *in = &run->in;
-    struct cursor copy = in->next;
-    struct ofl_errand next;
-    if (in->moved != in->opened) {
-        return run->loads.in[in->moved % OFL_SLOTS].errand.step;
-    }
-    return take(run, &copy, true, run->pipeline->steps, &next) ? next.step : run->pipeline->steps;
+    const struct ofl_step *step = &run->pipeline->step[load->errand.step];
+    return step->after > run->launched || has_results(run, step->after_results);
 }
 
-/* Queues the operations that nothing is missing for, and the copy of the next piece if that is packed. */
-static bool queue_in(struct run *run)
+/* Queues the copy of a piece that is packed. */
+static bool queue_in(struct run *run, int slot)
 {
-    struct passage *in = &run->in;
-    struct ofl_load *load = &run->loads.in[in->moved % OFL_SLOTS];
-    bool launched = launch_before(run, next_step_in(run));
-    if (in->moved == in->opened || !ofl_load_is_done(load) ||
-        has_results(run, run->pipeline->step[load->errand.step].after_results)) {
-        return launched;
+    struct ofl_load *load = &run->loads.in[slot];
+    if (!ofl_load_is_done(load) || has_to_wait(run, load)) {
+        return false;
     }
     fail(run, move_in(run, load));
-    in->moved++;
-    in->done += load->slot->address == NULL;
-    atomic_store_explicit(&run->loads.oldest_in, in->moved, memory_order_relaxed);
+    run->in.missing[load->errand.step]--;
+    run->in.open[slot] = false;
+    run->in.on_its_way[slot] = load->slot->address != NULL;
+    run->in.order[run->in.end++ % OFL_SLOTS] = slot;
     return true;
+}
+
+/* Gives the next slot that is free to the next piece. */
+static bool open_in(struct run *run)
+{
+    struct way_in *in = &run->in;
+    int slot = in->order[in->begin % OFL_SLOTS];
+    struct ofl_load *load = &run->loads.in[slot];
+    if (in->exhausted || in->begin == in->end || (in->on_its_way[slot] && !is_passed(run, load->slot))) {
+        return false;
+    }
+    in->exhausted = !take(run, &in->next, true, run->pipeline->steps, &load->errand);
+    if (!in->exhausted) {
+        in->begin++;
+        in->open[slot] = true;
+        ofl_load_open(&run->loads, load);
+        atomic_store_explicit(&run->loads.first_in, (unsigned)slot + 1, memory_order_relaxed);
+    }
+    return true;
+}
+
+/* Gets on with what goes in. */
+static bool bring_in(struct run *run)
+{
+    bool busy = false;
+    for (int i = 0; i < OFL_SLOTS; i++) {
+        busy = (run->in.open[i] && queue_in(run, i)) || busy;
+    }
+    while (ofl_loads_are_good(&run->loads) && open_in(run)) {
+        busy = true;
+    }
+    return launch_ready(run) || busy;
 }
 
 /* Queues the copy of the next piece of a result. */
 static bool send_out(struct run *run)
 {
-    struct passage *out = &run->out;
-    struct ofl_load *load = &run->loads.out[out->opened % OFL_SLOTS];
-    if (out->exhausted || out->opened - out->done == OFL_SLOTS) {
+    struct way_out *out = &run->out;
+    struct ofl_load *load = &run->loads.out[out->queued % OFL_SLOTS];
+    if (out->exhausted || out->queued - out->done == OFL_SLOTS) {
         return false;
     }
     if (!take(run, &out->next, false, run->launched, &load->errand)) {
@@ -332,42 +356,42 @@ static bool send_out(struct run *run)
     } else {
         ofl_loads_keep(&run->loads, load->errand.part, &load->errand.piece);
         reason = reason == OFL_OK ? copy_directly(run, &load->errand, false) : reason;
-        out->moved++;
+        out->arrived++;
         out->done++;
     }
     fail(run, reason);
-    out->opened++;
+    out->queued++;
     return true;
 }
 
 /* Lets threads put away what has arrived. */
 static bool open_out(struct run *run)
 {
-    struct passage *out = &run->out;
-    struct ofl_load *load = &run->loads.out[out->moved % OFL_SLOTS];
-    if (out->moved == out->opened || !is_passed(run, load->slot)) {
+    struct way_out *out = &run->out;
+    struct ofl_load *load = &run->loads.out[out->arrived % OFL_SLOTS];
+    if (out->arrived == out->queued || !is_passed(run, load->slot)) {
         return false;
     }
     ofl_load_open(&run->loads, load);
-    out->moved++;
+    out->arrived++;
     return true;
 }
 
 /* Sees which slots are free again. */
 static bool close_out(struct run *run)
 {
-    struct passage *out = &run->out;
+    struct way_out *out = &run->out;
     unsigned before = out->done;
-    while (out->done != out->moved && ofl_load_is_done(&run->loads.out[out->done % OFL_SLOTS])) {
+    while (out->done != out->arrived && ofl_load_is_done(&run->loads.out[out->done % OFL_SLOTS])) {
         out->done++;
     }
-    atomic_store_explicit(&run->loads.oldest_out, out->done, memory_order_relaxed);
+    atomic_store_explicit(&run->loads.first_out, out->done % OFL_SLOTS, memory_order_relaxed);
     return out->done != before;
 }
 
 static bool is_finished(const struct run *run)
 {
-    return run->launched == run->pipeline->steps && run->out.exhausted && run->out.done == run->out.opened;
+    return run->launched == run->pipeline->steps && run->out.exhausted && run->out.done == run->out.queued;
 }
 
 static void conduct(void *argument)
@@ -377,8 +401,7 @@ static void conduct(void *argument)
         bool busy = close_out(run);
         busy = send_out(run) || busy;
         busy = open_out(run) || busy;
-        busy = queue_in(run) || busy;
-        busy = open_in(run) || busy;
+        busy = bring_in(run) || busy;
         if (!busy && !ofl_loads_work(&run->loads)) {
             ofl_relax();
         }
@@ -414,7 +437,7 @@ static bool count(struct run *run)
     for (int i = 0; i < pipeline->steps; i++) {
         const struct ofl_step *step = &pipeline->step[i];
         for (int j = 0; j < step->ins; j++) {
-            ofl_part_count(&step->in[j], run->piece_bytes, &pipeline->bytes_in);
+            run->in.missing[i] += ofl_part_count(&step->in[j], run->piece_bytes, &pipeline->bytes_in);
         }
         for (int j = 0; j < step->outs; j++) {
             ofl_part_count(&step->out[j], run->piece_bytes, &pipeline->bytes_out);
@@ -438,13 +461,22 @@ static size_t piece_bytes_for(size_t bytes, int helpers)
     return share > smallest_piece ? share : smallest_piece;
 }
 
+/* Several threads are to have a piece packed soon. */
+static size_t bit_bytes_for(size_t piece_bytes)
+{
+    size_t share = piece_bytes / bits_of_piece;
+    return ofl_settings()->small_pieces || share < OFL_BIT_BYTES ? share : OFL_BIT_BYTES;
+}
+
 static void prepare_loads(struct run *run, struct ofl_slots *slots)
 {
     for (int i = 0; i < OFL_SLOTS; i++) {
+        run->in.order[i] = i;
         run->loads.in[i].slot = &slots->in[i];
         run->loads.in[i].in = true;
         run->loads.out[i].slot = &slots->out[i];
     }
+    run->in.end = OFL_SLOTS;
     run->loads.committed = run->pipeline->committed;
 }
 
@@ -461,11 +493,12 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
                       .compute = started->stream,
                       .stream_out = alone ? started->stream : started->out_stream,
                       .piece_bytes = piece_bytes_for(bytes, helpers)};
-    run.loads.bit_bytes = ofl_settings()->small_pieces ? OFL_TEST_PIECE_BYTES / 4 : OFL_BIT_BYTES;
+    run.loads.bit_bytes = bit_bytes_for(run.piece_bytes);
     run.loads.reason = OFL_OK;
     if (!count(&run)) {
         return OFL_HOST_MEMORY;
     }
+    run.loads.past_caches = pipeline->bytes_in < still_in_caches;
     size_t longest = run.piece_bytes > OFL_SELECTED_BYTES ? run.piece_bytes : OFL_SELECTED_BYTES;
     enum ofl_reason reason = ofl_slots_prepare(started, longest, &slots);
     if (reason != OFL_OK) {

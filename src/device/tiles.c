@@ -3,12 +3,13 @@
  * The result is cut into panels of columns or rows.  One operand may be needed by
  * all panels: it arrives with the first one.  The others arrive in panels, each with
  * the step that needs it, so that a panel's operation runs while the next one
- * arrives and the one before leaves.  For a rank-k update of a triangle a step adds the
- * rows of A (and B) that its columns need besides those that are there already: for an
- * upper triangle from the left, for a lower one from the right.  Its diagonal block
- * is a rank-k update of its own, the rest of its columns is a product.
- * Every element of the result is computed by one step from the same numbers as in
- * the whole call; only the order of summation may differ. */
+ * arrives and the one before leaves.  Where both operands of a product have to be copied,
+ * none waits for the whole of the other: with a step arrive some rows of A and some columns of B, and it computes the
+ * corner of the result that these add to the square of the steps before.  For a rank-k update of a triangle a step adds
+ * the rows of A (and B) that its columns need besides those that are there already: for an upper triangle from the
+ * left, for a lower one from the right.  Its diagonal block is a rank-k update of its own, the rest of its columns is a
+ * product. Every element of the result is computed by one step from the same numbers as in the whole call; only the
+ * order of summation may differ. */
 #include "device/tiles.h"
 #include "device/pieces.h"
 #include "base/settings.h"
@@ -23,7 +24,17 @@ struct measure {
     int64_t narrowest, multiple;
 };
 
-static const struct measure usual = {48e6, 24e6, 512, 64};
+#include <stdlib.h>
+static struct measure usual = {20e6, 8e6, 256, 64};
+__attribute__((constructor)) static void set(void)
+{
+    const char *t = getenv("OFL_TILES");
+    double a, b;
+    long n;
+    extern int sscanf(const char *, const char *, ...);
+    if (t && sscanf(t, "%lf,%lf,%ld", &a, &b, &n) == 3)
+        usual = (struct measure){a, b, n, 64};
+}
 static const struct measure for_tests = {0, 500, 3, 2}; /* the setting small_pieces */
 
 /* A range of columns, or of rows. */
@@ -120,9 +131,15 @@ static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, in
     add_in(layout, step, operand, all_rows(host), all_columns(host), host->region);
 }
 
+/* Steps are used again and again. */
+static void begin_step(struct ofl_step *step)
+{
+    step->ins = step->calls = step->outs = step->after = step->after_results = 0;
+}
+
 void ofl_whole(const struct ofl_layout *layout, struct ofl_step *step)
 {
-    step->ins = step->outs = step->after = step->after_results = 0;
+    begin_step(step);
     for (int i = 0; i < layout->call->operands; i++) {
         const struct ofl_buffer *host = &layout->call->operand[i];
         if (host->region != OFL_PIVOTS) { /* those are converted */
@@ -217,7 +234,7 @@ static void panel_step(const struct ofl_layout *layout, const struct division *d
                        struct ofl_step *step)
 {
     const struct ofl_call *call = layout->call;
-    step->ins = step->outs = step->after = step->after_results = 0;
+    begin_step(step);
     if (layout->ring != NULL && index >= OFL_RING_PLACES) {
         step->after_results = index - OFL_RING_PLACES + 1;
     }
@@ -251,10 +268,55 @@ static void panel_step(const struct ofl_layout *layout, const struct division *d
 }
 
 /* Rows `range` of op(A): rows of A, or its columns where it is transposed. */
-static struct ofl_buffer rows_of(const struct ofl_call *call, const struct ofl_buffer *operand, struct range range)
+static struct ofl_buffer rows_of(char trans, const struct ofl_buffer *operand, struct range range)
 {
-    return call->trans == 'N' ? rectangle(operand, range, all_columns(operand))
-                              : rectangle(operand, all_rows(operand), range);
+    return trans == 'N' ? rectangle(operand, range, all_columns(operand))
+                        : rectangle(operand, all_rows(operand), range);
+}
+
+/* The same of columns. */
+static struct ofl_buffer columns_of(char trans, const struct ofl_buffer *operand, struct range range)
+{
+    return rows_of(trans == 'N' ? 'T' : 'N', operand, range);
+}
+
+/* A block of a product. */
+static void add_block(const struct ofl_call *whole, struct range rows, struct range columns, struct ofl_step *step)
+{
+    if (length(rows) > 0 && length(columns) > 0) {
+        struct ofl_call *block = &step->call[step->calls++];
+        *block = *whole;
+        block->m = length(rows);
+        block->n = length(columns);
+        block->operand[0] = rows_of(whole->transa, &whole->operand[0], rows);
+        block->operand[1] = columns_of(whole->transb, &whole->operand[1], columns);
+        block->operand[2] = rectangle(&whole->operand[2], rows, columns);
+    }
+}
+
+/* What the rows and the columns add to the product of those before them. */
+static void corner_step(const struct ofl_layout *layout, struct range rows, struct range columns, struct ofl_step *step)
+{
+    const struct ofl_call *call = layout->call;
+    const struct ofl_buffer *a = &call->operand[0], *b = &call->operand[1];
+    struct range above = {0, rows.begin}, until = {0, columns.end};
+    begin_step(step);
+    if (call->transa == 'N') {
+        add_in(layout, step, 0, rows, all_columns(a), OFL_GENERAL);
+    } else {
+        add_in(layout, step, 0, all_rows(a), rows, OFL_GENERAL);
+    }
+    if (call->transb == 'N') {
+        add_in(layout, step, 1, all_rows(b), columns, OFL_GENERAL);
+    } else {
+        add_in(layout, step, 1, columns, all_columns(b), OFL_GENERAL);
+    }
+    add_in(layout, step, 2, above, columns, OFL_GENERAL);
+    add_in(layout, step, 2, rows, until, OFL_GENERAL);
+    add_block(layout->device, above, columns, step);
+    add_block(layout->device, rows, until, step);
+    add_out(layout, step, 2, above, columns, OFL_GENERAL);
+    add_out(layout, step, 2, rows, until, OFL_GENERAL);
 }
 
 static void make_real_scalar_complex(enum ofl_precision precision, union ofl_scalar *scalar)
@@ -313,8 +375,8 @@ static void add_products(const struct ofl_call *whole, struct range rows, struct
     product.operand[2] = rectangle(result, rows, columns);
     product.operand[2].region = OFL_GENERAL;
     for (int i = 0; i < (two ? 2 : 1); i++) {
-        product.operand[0] = rows_of(whole, &whole->operand[i], rows);
-        product.operand[1] = rows_of(whole, &whole->operand[two ? 1 - i : 0], columns);
+        product.operand[0] = rows_of(whole->trans, &whole->operand[i], rows);
+        product.operand[1] = rows_of(whole->trans, &whole->operand[two ? 1 - i : 0], columns);
         step->call[step->calls++] = product;
         product.beta = one(whole->precision);
         if (hermitian) {
@@ -330,7 +392,7 @@ static void update_step(const struct ofl_layout *layout, struct range panel, str
     int result = call->operands - 1;
     struct range rest =
         call->uplo == 'U' ? (struct range){0, panel.begin} : (struct range){panel.end, call->operand[result].rows};
-    step->ins = step->calls = step->outs = step->after = 0;
+    begin_step(step);
     for (int i = 0; i < result; i++) {
         const struct ofl_buffer *host = &call->operand[i];
         add_in(layout, step, i, call->trans == 'N' ? panel : all_rows(host),
@@ -345,7 +407,7 @@ static void update_step(const struct ofl_layout *layout, struct range panel, str
     *diagonal = *device;
     diagonal->n = length(panel);
     for (int i = 0; i < result; i++) {
-        diagonal->operand[i] = rows_of(device, &device->operand[i], panel);
+        diagonal->operand[i] = rows_of(device->trans, &device->operand[i], panel);
     }
     diagonal->operand[result] = rectangle(&device->operand[result], panel, panel);
     if (length(rest) > 0) {
@@ -364,64 +426,101 @@ static double bytes_to_move(const struct ofl_layout *layout)
     return bytes;
 }
 
+/* A side's part, one of so many. */
+static int64_t share_of(const struct measure *measure, int64_t side, int64_t panels)
+{
+    int64_t width = (side + panels - 1) / panels;
+    return (width + measure->multiple - 1) / measure->multiple * measure->multiple;
+}
+
 /* How wide panels of a side of so many columns or rows are; all of it where it is too short for two. */
 static int64_t panel_width(const struct measure *measure, double bytes, int64_t side)
 {
     int64_t panels =
         bytes < measure->bytes_of_panel * most_panels ? (int64_t)(bytes / measure->bytes_of_panel) : most_panels;
     panels = panels < side / measure->narrowest ? panels : side / measure->narrowest;
-    if (panels < 2) {
-        return side;
-    }
-    int64_t width = (side + panels - 1) / panels;
-    return (width + measure->multiple - 1) / measure->multiple * measure->multiple;
+    return panels < 2 ? side : share_of(measure, side, panels);
 }
 
-/* How a call is cut; the number of panels, 0 where it is not. */
-static int cut(const struct ofl_layout *layout, struct division *division, int64_t *side, int64_t *width)
+/* How a call is cut into steps. */
+struct cutting {
+    int count; /* 0: not at all */
+    bool into_corners;
+    struct division division;
+    int64_t side, width;   /* what the panels cut, and their width; of a corner, the rows */
+    int64_t columns_width; /* of a corner, the columns */
+};
+
+/* Whether neither operand of a product is on the device. */
+static bool brings_both(const struct ofl_layout *layout)
 {
+    bool both = layout->call->operation == OFL_OP_gemm && layout->ring == NULL;
+    for (int i = 0; i < 2 && both; i++) {
+        both = layout->read[i] && layout->copy_of[i] < 0 && layout->only[i] == NULL;
+    }
+    return both;
+}
+
+static struct cutting cut(const struct ofl_layout *layout)
+{
+    enum { worth_corners = 4 };
     const struct ofl_call *call = layout->call;
     const struct measure *measure = ofl_settings()->small_pieces ? &for_tests : &usual;
     double bytes = bytes_to_move(layout);
-    *division = (struct division){true, -1};
+    struct cutting cutting = {.division = {true, -1}};
     bool worth = bytes >= measure->worth_bytes || layout->ring != NULL;
-    if (!worth || (!is_rank_update(call->operation) && !divide(layout, division))) {
-        return 0;
+    if (!worth || (!is_rank_update(call->operation) && !divide(layout, &cutting.division))) {
+        return cutting;
     }
-    *side = division->columns ? call->n : call->m;
-    *width = layout->ring != NULL ? layout->ring->width : panel_width(measure, bytes, *side);
-    int64_t count = (*side - 1) / *width + 1;
-    return count < 2 || count > OFL_MOST_STEPS ? 0 : (int)count;
+    int64_t shorter = call->m < call->n ? call->m : call->n;
+    cutting.into_corners =
+        brings_both(layout) && shorter / measure->narrowest >= worth_corners && !getenv("OFL_NOCORNER");
+    if (cutting.into_corners) {
+        int64_t panels = (shorter - 1) / panel_width(measure, bytes, shorter) + 1;
+        cutting.division = (struct division){false, -1};
+        cutting.side = call->m;
+        cutting.width = share_of(measure, call->m, panels);
+        cutting.columns_width = share_of(measure, call->n, panels);
+    } else {
+        cutting.side = cutting.division.columns ? call->n : call->m;
+        cutting.width = layout->ring != NULL ? layout->ring->width : panel_width(measure, bytes, cutting.side);
+    }
+    int64_t count = (cutting.side - 1) / cutting.width + 1;
+    cutting.count = count < 2 || count > OFL_MOST_STEPS ? 0 : (int)count;
+    return cutting;
 }
 
 int ofl_tiles_count(const struct ofl_layout *layout, int *shared)
 {
-    struct division division;
-    int64_t side, width;
-    int count = cut(layout, &division, &side, &width);
-    *shared = count > 0 ? division.shared : -1;
-    return count;
+    struct cutting cutting = cut(layout);
+    *shared = cutting.count > 0 ? cutting.division.shared : -1;
+    return cutting.count;
+}
+
+static struct range panel_of(int64_t side, int64_t width, int index, bool last)
+{
+    int64_t begin = index * width < side ? index * width : side;
+    return (struct range){begin, !last && begin + width < side ? begin + width : side};
 }
 
 int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
 {
     const struct ofl_call *call = layout->call;
-    struct division division;
-    int64_t side, width;
+    struct cutting cutting = cut(layout);
     bool update = is_rank_update(call->operation);
-    int count = cut(layout, &division, &side, &width);
-    for (int i = 0; i < count; i++) {
-        bool from_the_right = update && call->uplo == 'L';
-        int64_t begin = (from_the_right ? count - 1 - i : i) * width;
-        struct range panel = {begin, begin + width < side ? begin + width : side};
-        if (update) {
+    for (int i = 0; i < cutting.count; i++) {
+        bool from_the_right = update && call->uplo == 'L', last = i + 1 == cutting.count;
+        struct range panel = panel_of(cutting.side, cutting.width, from_the_right ? cutting.count - 1 - i : i, false);
+        if (cutting.into_corners) {
+            corner_step(layout, panel, panel_of(call->n, cutting.columns_width, i, last), &steps[i]);
+        } else if (update) {
             update_step(layout, panel, &steps[i]);
         } else {
-            panel_step(layout, &division, panel, i, &steps[i]);
+            panel_step(layout, &cutting.division, panel, i, &steps[i]);
         }
         if (i == 0) {
             add_selected(layout, &steps[i]);
         }
     }
-    return count;
+    return cutting.count;
 }

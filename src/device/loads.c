@@ -84,8 +84,8 @@ static void move(struct ofl_loads *loads, const struct ofl_load *load, int64_t i
     char *place = load->slot->address + (size_t)bit.column * pitch + (size_t)bit.row * size;
     bit.row += piece->row;
     bit.column += piece->column;
+    ofl_loads_keep(loads, part, &bit);
     if (!load->in) {
-        ofl_loads_keep(loads, part, &bit);
         ofl_piece_populate(&part->host, &bit);
         ofl_piece_scatter(&part->host, &bit, place, pitch);
     } else if (!ofl_part_pack(part, &bit, place, pitch, loads->past_caches)) {

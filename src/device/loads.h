@@ -50,7 +50,7 @@ void ofl_load_open(const struct ofl_loads *loads, struct ofl_load *load);
 /* Whether all bits are done. */
 bool ofl_load_is_done(const struct ofl_load *load);
 
-/* Keeps what is where a piece of a result goes, if somebody wants it. */
+/* Keeps what a piece has in host memory, if somebody wants it. */
 void ofl_loads_keep(struct ofl_loads *loads, const struct ofl_part *part, const struct ofl_piece *piece);
 
 /* Packs or puts away one bit: results first, since others wait for their slots.  False where there is none.  Any

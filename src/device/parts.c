@@ -81,7 +81,7 @@ bool ofl_part_look(const struct ofl_part *part, const struct ofl_piece *piece)
 struct ofl_committed ofl_part_keep(const struct ofl_part *part, const struct ofl_piece *piece)
 {
     char *kept = part->undo + (size_t)piece->column * part->undo_pitch + (size_t)piece->row * part->host.element_size;
-    ofl_piece_gather(&part->host, piece, kept, part->undo_pitch);
+    ofl_piece_pack(&part->host, piece, kept, part->undo_pitch); /* mostly nobody looks at it again */
     return (struct ofl_committed){part->host, *piece, kept, part->undo_pitch};
 }
 

@@ -3,7 +3,7 @@
 #define OFL_DEVICE_PARTS_H
 #include "device/pipeline.h"
 
-/* A piece of a result, once the numbers that were there are kept. */
+/* A piece whose numbers in host memory are kept. */
 struct ofl_committed {
     struct ofl_buffer host;
     struct ofl_piece piece;
@@ -33,6 +33,6 @@ bool ofl_part_pack(const struct ofl_part *part, const struct ofl_piece *piece, c
 /* Looks alone, where a piece is not packed. */
 bool ofl_part_look(const struct ofl_part *part, const struct ofl_piece *piece);
 
-/* Keeps what is where a result's piece goes. */
+/* Keeps what a piece has in host memory. */
 struct ofl_committed ofl_part_keep(const struct ofl_part *part, const struct ofl_piece *piece);
 #endif

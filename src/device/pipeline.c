@@ -280,6 +280,7 @@ static enum ofl_reason move_in(struct run *run, const struct ofl_load *load)
     if (reason != OFL_OK || load->slot->address != NULL) {
         return reason == OFL_OK ? copy_through(run, load, true, !run->in.exhausted) : reason;
     }
+    ofl_loads_keep(&run->loads, load->errand.part, &load->errand.piece);
     return ofl_part_look(load->errand.part, &load->errand.piece) ? copy_directly(run, &load->errand, true)
                                                                  : OFL_EXCEPTIONAL_VALUES;
 }
@@ -416,7 +417,7 @@ static bool help(void *argument)
 
 /* ---- Everything of a run ---- */
 
-/* The bits of a result whose old numbers are kept. */
+/* The bits of a part that is kept. */
 static int64_t count_kept(const struct run *run, const struct ofl_part *part)
 {
     struct ofl_cut cut = ofl_part_cut(part, run->piece_bytes);
@@ -438,6 +439,7 @@ static bool count(struct run *run)
         const struct ofl_step *step = &pipeline->step[i];
         for (int j = 0; j < step->ins; j++) {
             run->in.missing[i] += ofl_part_count(&step->in[j], run->piece_bytes, &pipeline->bytes_in);
+            kept += count_kept(run, &step->in[j]);
         }
         for (int j = 0; j < step->outs; j++) {
             ofl_part_count(&step->out[j], run->piece_bytes, &pipeline->bytes_out);

@@ -29,6 +29,17 @@ static struct ofl_panel all_columns(const struct ofl_buffer *buffer)
     return (struct ofl_panel){0, buffer->columns};
 }
 
+/* Where the rectangle's old numbers are kept, if anywhere. */
+static void set_undo(const struct ofl_layout *layout, int operand, struct ofl_panel rows, struct ofl_panel columns,
+                     struct ofl_part *part)
+{
+    part->undo_pitch = (size_t)layout->call->operand[operand].rows * part->host.element_size;
+    if (layout->undo[operand] != NULL) {
+        part->undo = layout->undo[operand] + (size_t)rows.begin * part->host.element_size +
+                     (size_t)columns.begin * part->undo_pitch;
+    }
+}
+
 /* Adds the copy in of a rectangle, unless it is not read or is there already. */
 static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int operand, struct ofl_panel rows,
                    struct ofl_panel columns, enum ofl_region region)
@@ -39,13 +50,12 @@ static void add_in(const struct ofl_layout *layout, struct ofl_step *step, int o
         return;
     }
     struct ofl_part *part = &step->in[step->ins++];
-    part->host = rectangle(&layout->call->operand[operand], rows, columns);
+    *part = (struct ofl_part){.host = rectangle(&layout->call->operand[operand], rows, columns),
+                              .device = ofl_element(device, rows.begin, columns.begin),
+                              .device_ld = device->ld,
+                              .sight = layout->sight[operand]};
     part->host.region = region;
-    part->device = ofl_element(device, rows.begin, columns.begin);
-    part->device_ld = device->ld;
-    part->locked = false;
-    part->sight = layout->sight[operand];
-    part->only = NULL;
+    set_undo(layout, operand, rows, columns, part);
 }
 
 void ofl_step_add_selected(const struct ofl_layout *layout, struct ofl_step *step)
@@ -54,12 +64,11 @@ void ofl_step_add_selected(const struct ofl_layout *layout, struct ofl_step *ste
         const struct ofl_selection *only = layout->only[i];
         if (layout->read[i] && layout->copy_of[i] < 0 && only != NULL && only->count > 0) {
             struct ofl_part *part = &step->in[step->ins++];
-            part->host = only->view;
-            part->device = layout->device->operand[i].address;
-            part->device_ld = only->view.columns == 1 ? only->view.rows : layout->device->operand[i].ld;
-            part->locked = false;
-            part->sight = NULL;
-            part->only = only;
+            *part = (struct ofl_part){.host = only->view,
+                                      .device = layout->device->operand[i].address,
+                                      .device_ld =
+                                          only->view.columns == 1 ? only->view.rows : layout->device->operand[i].ld,
+                                      .only = only};
         }
     }
 }
@@ -72,18 +81,14 @@ static void add_out(const struct ofl_layout *layout, struct ofl_step *step, int 
         return;
     }
     struct ofl_part *part = &step->out[step->outs++];
-    part->host = rectangle(&layout->target[operand], rows, columns);
+    *part = (struct ofl_part){.host = rectangle(&layout->target[operand], rows, columns),
+                              .device = ofl_element(device, rows.begin, columns.begin),
+                              .device_ld = device->ld,
+                              .locked = layout->locked[operand]};
     part->host.region = region;
-    part->device = ofl_element(device, rows.begin, columns.begin);
-    part->device_ld = device->ld;
-    part->locked = layout->locked[operand];
-    part->undo_pitch = (size_t)layout->call->operand[operand].rows * part->host.element_size;
-    part->undo = layout->undo[operand];
-    if (part->undo != NULL) {
-        part->undo += (size_t)rows.begin * part->host.element_size + (size_t)columns.begin * part->undo_pitch;
+    if (layout->only[operand] != NULL) { /* else it was kept while it was copied in */
+        set_undo(layout, operand, rows, columns, part);
     }
-    part->sight = NULL;
-    part->only = NULL;
 }
 
 static void add_whole(const struct ofl_layout *layout, struct ofl_step *step, int operand)

@@ -16,14 +16,15 @@
 
 enum { most_panels = 16 };
 
-/* When panels pay, and how wide they are: a device needs wide ones to compute at full speed. */
+/* When panels pay, and how wide they are.  A device needs wide ones to compute at full speed; some rows of a matrix lie
+ * in short runs in host memory, which cost more to pack. */
 struct measure {
     double worth_bytes, bytes_of_panel; /* of all operands */
-    int64_t narrowest, multiple;
+    int64_t fewest_columns, fewest_rows, multiple;
 };
 
-static const struct measure usual = {20e6, 8e6, 256, 64};
-static const struct measure for_tests = {0, 500, 3, 2}; /* the setting small_pieces */
+static const struct measure usual = {20e6, 8e6, 256, 512, 64};
+static const struct measure for_tests = {0, 500, 3, 3, 2}; /* the setting small_pieces */
 
 static bool is_rank_update(enum ofl_operation operation)
 {
@@ -87,11 +88,11 @@ static int64_t share_of(const struct measure *measure, int64_t side, int64_t pan
 }
 
 /* How wide panels of a side of so many columns or rows are; all of it where it is too short for two. */
-static int64_t panel_width(const struct measure *measure, double bytes, int64_t side)
+static int64_t panel_width(const struct measure *measure, double bytes, int64_t side, int64_t narrowest)
 {
     int64_t panels =
         bytes < measure->bytes_of_panel * most_panels ? (int64_t)(bytes / measure->bytes_of_panel) : most_panels;
-    panels = panels < side / measure->narrowest ? panels : side / measure->narrowest;
+    panels = panels < side / narrowest ? panels : side / narrowest;
     return panels < 2 ? side : share_of(measure, side, panels);
 }
 
@@ -149,7 +150,7 @@ static enum way way_of(const struct ofl_layout *layout, const struct measure *me
     enum way other = is_worth_corners(layout)                                 ? CORNERS
                      : call->operation == OFL_OP_trsm && layout->ring == NULL ? SOLVES
                                                                               : PANELS;
-    return other == PANELS || side_of(other, call) / measure->narrowest < least ? PANELS : other;
+    return other == PANELS || side_of(other, call) / measure->fewest_rows < least ? PANELS : other;
 }
 
 static struct cutting cut(const struct ofl_layout *layout)
@@ -166,7 +167,8 @@ static struct cutting cut(const struct ofl_layout *layout)
         return cutting;
     }
     cutting.side = way != PANELS ? side_of(way, call) : cutting.division.columns ? call->n : call->m;
-    cutting.width = layout->ring != NULL ? layout->ring->width : panel_width(measure, bytes, cutting.side);
+    int64_t narrowest = way == PANELS && cutting.division.columns ? measure->fewest_columns : measure->fewest_rows;
+    cutting.width = layout->ring != NULL ? layout->ring->width : panel_width(measure, bytes, cutting.side, narrowest);
     int64_t count = (cutting.side - 1) / cutting.width + 1;
     if (way == CORNERS) {
         cutting.side = call->m;

@@ -8,7 +8,7 @@
  * and no more are taken than what saturates the wires.
  * Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
 #include "device/pool.h"
-#include "device/lanes.h"
+#include "device/internal.h"
 #include "device/rest.h"
 #include "device/stack.h"
 #include "base/settings.h"
@@ -30,20 +30,23 @@ enum { stack_bytes = 1 << 20, enough_helpers = 12 };
  * while it waits for the rest of a work. */
 static const double lingering = 4e-3, nap_between = 60e-6, nap_within = 200e-6;
 
-/* What is to be done.  `turn` is odd while helpers may come; the rest is constant then. */
-static struct {
+/* What is to be done, for several callers at the same time.  `turn` is odd while helpers may come; what follows is
+ * constant then. */
+static struct work {
+    _Atomic unsigned turn;
     bool (*help)(void *argument);
     void *argument;
     int wanted;
-} work;
-static _Atomic unsigned turn;
-static atomic_int members;  /* helpers that have come in this turn */
-static atomic_int inside;   /* helpers that work, or look whether they may */
-static atomic_int sleeping; /* helpers that have to be woken */
-static atomic_bool taken;   /* somebody has the helpers */
-/* Written by who has them. */
-static int threads;
-static bool tried;
+    atomic_int members; /* helpers that have come in this turn */
+    atomic_int inside;  /* helpers that work, or look whether they may */
+    atomic_bool taken;  /* a caller has it */
+} works[OFL_MOST_LANES];
+static _Atomic unsigned news; /* counts what was opened: a futex, on which helpers sleep */
+static atomic_int sleeping;   /* helpers that have to be woken */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+/* Under `making`; constant once tried. */
+static atomic_int threads;
+static atomic_bool tried;
 
 int ofl_pool_helpers(void)
 {
@@ -62,29 +65,29 @@ int ofl_pool_helpers_for(size_t bytes)
     if (ofl_settings()->small_pieces) {
         return ofl_pool_helpers();
     }
-    size_t most = bytes < OFL_ALONE_BYTES || ofl_lanes_crowded() ? 0 : bytes / OFL_ALONE_BYTES;
-    int helpers = most > 0 ? ofl_pool_helpers() : 0;
+    size_t most = bytes / OFL_ALONE_BYTES;
+    int helpers = ofl_pool_helpers();
     return most < (size_t)helpers ? (int)most : helpers;
 }
 
-/* Until somebody wakes helpers after `seen` has passed.  A futex, since one call of the kernel wakes as many as are
+/* Until somebody wakes helpers for news after `seen`.  A futex, since one call of the kernel wakes as many as are
  * wanted, and none has to take a lock then. */
 static void sleep_after(unsigned seen)
 {
     atomic_fetch_add(&sleeping, 1);
-    syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
     atomic_fetch_sub(&sleeping, 1);
 }
 
 static void wake(int helpers)
 {
-    int missing = helpers - (threads - atomic_load(&sleeping));
+    int missing = helpers - (atomic_load(&threads) - atomic_load(&sleeping));
     if (missing > 0) {
-        syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, missing, NULL, NULL, 0);
+        syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, missing, NULL, NULL, 0);
     }
 }
 
-/* What a helper is to the work of a turn. */
+/* What a helper is to a work: of this turn, and whether it was admitted. */
 struct membership {
     unsigned turn;
     bool admitted;
@@ -92,50 +95,65 @@ struct membership {
 
 /* Takes part in the work of that turn, if it is not over.  Who counts as inside before looking at the turn is either
  * waited for or sees that it is over.  Whether there was anything to do. */
-static bool take_part(unsigned seen, struct membership *membership)
+static bool take_part(struct work *work, unsigned seen, struct membership *membership)
 {
     bool busy = false;
-    atomic_fetch_add(&inside, 1);
-    if (atomic_load(&turn) == seen) {
+    atomic_fetch_add(&work->inside, 1);
+    if (atomic_load(&work->turn) == seen) {
         if (membership->turn != seen) {
             membership->turn = seen;
-            membership->admitted = atomic_fetch_add(&members, 1) < work.wanted;
+            membership->admitted = atomic_fetch_add(&work->members, 1) < work->wanted;
         }
-        busy = membership->admitted && work.help(work.argument);
+        busy = membership->admitted && work->help(work->argument);
     }
-    atomic_fetch_sub(&inside, 1);
+    atomic_fetch_sub(&work->inside, 1);
+    return busy;
+}
+
+/* Takes part in all works.  *open: whether any of them may have more for this helper. */
+static bool take_part_in_all(struct membership *memberships, bool *open)
+{
+    bool busy = false;
+    *open = false;
+    for (int i = 0; i < OFL_MOST_LANES; i++) {
+        unsigned now = atomic_load(&works[i].turn);
+        if (now % 2 == 1 && (memberships[i].turn != now || memberships[i].admitted)) {
+            busy = take_part(&works[i], now, &memberships[i]) || busy;
+            *open = *open || memberships[i].admitted;
+        }
+    }
     return busy;
 }
 
 static void *help(void *unused)
 {
-    struct membership membership = {0, false};
+    struct membership memberships[OFL_MOST_LANES] = {{0, false}};
     struct ofl_rest rest;
+    bool open;
     (void)unused;
     ofl_stack_mark_thread();
     pthread_setname_np(pthread_self(), "gpu-offload");
     prctl(PR_SET_TIMERSLACK, 1000UL); /* nanoseconds: naps end in time */
     ofl_rest_begin(&rest);
     for (;;) {
-        unsigned now = atomic_load(&turn);
-        bool open = now % 2 == 1, mine = membership.turn != now || membership.admitted;
-        if (open && mine && take_part(now, &membership)) {
+        unsigned seen = atomic_load(&news);
+        if (take_part_in_all(memberships, &open)) {
             ofl_rest_begin(&rest);
-        } else if (ofl_rest_a_little(&rest, open ? nap_within : nap_between) > lingering && !(open && mine)) {
-            sleep_after(now);
+        } else if (ofl_rest_a_little(&rest, open ? nap_within : nap_between) > lingering && !open) {
+            sleep_after(seen);
             ofl_rest_begin(&rest);
         }
     }
     return NULL;
 }
 
+/* `making` is held. */
 static void make_threads(void)
 {
     pthread_attr_t attributes;
     cpu_set_t processors;
     sigset_t all, before;
     int wanted = ofl_pool_helpers();
-    tried = true;
     if (wanted == 0 || pthread_attr_init(&attributes) != 0) {
         return;
     }
@@ -147,47 +165,59 @@ static void make_threads(void)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run in the program's threads */
     pthread_t thread;
-    while (threads < wanted && pthread_create(&thread, &attributes, help, NULL) == 0) {
-        threads++;
+    while (atomic_load(&threads) < wanted && pthread_create(&thread, &attributes, help, NULL) == 0) {
+        atomic_fetch_add(&threads, 1);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
 }
 
-static void run_with_helpers(void (*lead)(void *argument), bool (*help_with)(void *argument), void *argument,
-                             int helpers)
+static int available(void)
 {
-    if (helpers > 0 && !tried) {
-        make_threads();
+    if (!atomic_load(&tried)) {
+        pthread_mutex_lock(&making);
+        if (!atomic_load(&tried)) {
+            make_threads();
+        }
+        atomic_store(&tried, true);
+        pthread_mutex_unlock(&making);
     }
-    helpers = helpers < threads ? helpers : threads;
-    if (helpers < 1) {
-        lead(argument);
-        return;
+    return atomic_load(&threads);
+}
+
+static struct work *take_work(void)
+{
+    for (int i = 0; i < OFL_MOST_LANES; i++) {
+        if (!atomic_load(&works[i].taken) && !atomic_exchange(&works[i].taken, true)) {
+            return &works[i];
+        }
     }
-    work.help = help_with;
-    work.argument = argument;
-    work.wanted = helpers;
-    atomic_store(&members, 0);
-    atomic_fetch_add(&turn, 1);
-    wake(helpers);
-    lead(argument);
-    atomic_fetch_add(&turn, 1);
-    struct ofl_rest rest;
-    ofl_rest_begin(&rest);
-    while (atomic_load(&inside) > 0) { /* they are about to end */
-        ofl_rest_a_little(&rest, 0);
-    }
+    return NULL;
 }
 
 void ofl_pool_run(void (*lead)(void *argument), bool (*help_with)(void *argument), void *argument, int helpers)
 {
-    if (helpers < 1 || atomic_exchange(&taken, true)) {
+    int most = helpers > 0 ? available() : 0;
+    struct work *work = most > 0 ? take_work() : NULL;
+    if (work == NULL) {
         lead(argument);
         return;
     }
-    run_with_helpers(lead, help_with, argument, helpers);
-    atomic_store(&taken, false);
+    work->help = help_with;
+    work->argument = argument;
+    work->wanted = helpers < most ? helpers : most;
+    atomic_store(&work->members, 0);
+    atomic_fetch_add(&work->turn, 1);
+    atomic_fetch_add(&news, 1);
+    wake(work->wanted);
+    lead(argument);
+    atomic_fetch_add(&work->turn, 1);
+    struct ofl_rest rest;
+    ofl_rest_begin(&rest);
+    while (atomic_load(&work->inside) > 0) { /* they are about to end */
+        ofl_rest_a_little(&rest, 0);
+    }
+    atomic_store(&work->taken, false);
 }
 
 /* Work of which everybody does the same. */
@@ -216,10 +246,13 @@ void ofl_pool_share(bool (*help_with)(void *argument), void *argument, int helpe
 
 void ofl_pool_after_fork(void)
 {
-    atomic_store(&taken, false);
-    atomic_store(&turn, 0);
-    atomic_store(&inside, 0);
+    for (int i = 0; i < OFL_MOST_LANES; i++) {
+        atomic_store(&works[i].turn, 0);
+        atomic_store(&works[i].inside, 0);
+        atomic_store(&works[i].taken, false);
+    }
     atomic_store(&sleeping, 0);
-    threads = 0;
-    tried = false;
+    making = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    atomic_store(&threads, 0);
+    atomic_store(&tried, false);
 }

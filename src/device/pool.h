@@ -13,13 +13,13 @@ int ofl_pool_helpers(void);
  * small_pieces pieces have OFL_TEST_PIECE_BYTES, and everybody helps. */
 enum { OFL_ALONE_BYTES = 1 << 20, OFL_BIT_BYTES = 128 << 10, OFL_TEST_PIECE_BYTES = 2 << 10 };
 
-/* So many helpers that each has that much to copy; none where other calls' threads copy too. */
+/* So many helpers that each has that much to copy. */
 int ofl_pool_helpers_for(size_t bytes);
 
 /* Calls lead(argument) in this thread and meanwhile help(argument) in at most `helpers` others, as they wake up, again
  * and again: it returns whether there was anything to do.  Returns when all have returned.  A helper that
- * wakes too late does not come any more, so `lead` must be able to do everything alone.  Any thread; who comes while
- * another caller has the helpers works alone. */
+ * wakes too late does not come any more, so `lead` must be able to do everything alone.  Any thread; helpers work for
+ * several callers at the same time. */
 void ofl_pool_run(void (*lead)(void *argument), bool (*help)(void *argument), void *argument, int helpers);
 
 /* The same where everybody does the same, help(argument), until nothing is left. */

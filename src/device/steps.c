@@ -265,15 +265,6 @@ static union ofl_scalar one(enum ofl_precision precision)
     return scalar;
 }
 
-static void negate(enum ofl_precision precision, union ofl_scalar *scalar)
-{
-    if (precision == OFL_S || precision == OFL_C) {
-        scalar->c[0] = -scalar->c[0];
-    } else {
-        scalar->z[0] = -scalar->z[0];
-    }
-}
-
 /* The block `rows` x `columns` of a rank-k update beside its diagonal: op(A) rows times op(B) columns, transposed;
  * for a rank-2k update also with A and B exchanged. */
 static void add_products(const struct ofl_call *whole, struct ofl_panel rows, struct ofl_panel columns,
@@ -337,73 +328,5 @@ void ofl_step_update(const struct ofl_layout *layout, struct ofl_panel panel, st
     diagonal->operand[result] = rectangle(&device->operand[result], panel, panel);
     if (length(rest) > 0) {
         add_products(device, rest, panel, step);
-    }
-}
-
-/* ---- Triangular systems, unknowns by unknowns ---- */
-
-bool ofl_solves_forward(const struct ofl_call *call)
-{
-    bool lower = (call->uplo == 'L') == (call->transa == 'N');
-    return lower == (call->side == 'L');
-}
-
-/* The unknowns of a system from the left are rows of B, from the right columns. */
-static struct ofl_buffer unknowns(const struct ofl_call *call, const struct ofl_buffer *b, struct ofl_panel panel)
-{
-    return call->side == 'L' ? rectangle(b, panel, all_columns(b)) : rectangle(b, all_rows(b), panel);
-}
-
-/* B's unknowns in `panel`, less what those that are known already contribute. */
-static void add_known(const struct ofl_call *whole, struct ofl_panel panel, struct ofl_panel known,
-                      struct ofl_step *step)
-{
-    const struct ofl_buffer *a = &whole->operand[0], *b = &whole->operand[1];
-    bool left = whole->side == 'L';
-    /* The block of op(A) that leads from the known to the wanted, as it is stored: op(A) has the wanted in its rows
-     * from the left, in its columns from the right. */
-    bool wanted_in_rows = left == (whole->transa == 'N');
-    struct ofl_buffer block = wanted_in_rows ? rectangle(a, panel, known) : rectangle(a, known, panel);
-    struct ofl_call *product = &step->call[step->calls++];
-    *product = (struct ofl_call){.operation = OFL_OP_gemm,
-                                 .precision = whole->precision,
-                                 .transa = left ? whole->transa : 'N',
-                                 .transb = left ? 'N' : whole->transa,
-                                 .m = left ? length(panel) : whole->m,
-                                 .n = left ? whole->n : length(panel),
-                                 .k = length(known),
-                                 .alpha = one(whole->precision),
-                                 .beta = whole->alpha,
-                                 .operands = 3};
-    negate(whole->precision, &product->alpha);
-    block.region = OFL_GENERAL;
-    product->operand[left ? 0 : 1] = block;
-    product->operand[left ? 1 : 0] = unknowns(whole, b, known);
-    product->operand[2] = unknowns(whole, b, panel);
-}
-
-void ofl_step_solve(const struct ofl_layout *layout, struct ofl_panel panel, struct ofl_step *step)
-{
-    const struct ofl_call *call = layout->call, *device = layout->device;
-    const struct ofl_buffer *b = &call->operand[1];
-    bool left = call->side == 'L', wanted_in_rows = left == (call->transa == 'N');
-    struct ofl_panel known = ofl_solves_forward(call) ? (struct ofl_panel){0, panel.begin}
-                                                      : (struct ofl_panel){panel.end, call->operand[0].rows};
-    begin_step(step);
-    add_in(layout, step, 0, panel, panel, call->operand[0].region);
-    add_in(layout, step, 0, wanted_in_rows ? panel : known, wanted_in_rows ? known : panel, OFL_GENERAL);
-    struct ofl_panel rows = left ? panel : all_rows(b), columns = left ? all_columns(b) : panel;
-    add_in(layout, step, 1, rows, columns, OFL_GENERAL);
-    add_out(layout, step, 1, rows, columns, OFL_GENERAL);
-    if (length(known) > 0) {
-        add_known(device, panel, known, step);
-    }
-    struct ofl_call *diagonal = &step->call[step->calls++];
-    *diagonal = *device;
-    *(left ? &diagonal->m : &diagonal->n) = length(panel);
-    diagonal->operand[0] = rectangle(&device->operand[0], panel, panel);
-    diagonal->operand[1] = unknowns(device, &device->operand[1], panel);
-    if (length(known) > 0) {
-        diagonal->alpha = one(call->precision);
     }
 }

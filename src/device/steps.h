@@ -30,9 +30,4 @@ void ofl_step_corner(const struct ofl_layout *layout, struct ofl_panel rows, str
 
 /* The columns `panel` of a rank-k update of a triangle. */
 void ofl_step_update(const struct ofl_layout *layout, struct ofl_panel panel, struct ofl_step *step);
-
-/* The unknowns `panel` of a triangular system, after those that they depend on: all before them, or all after. */
-void ofl_step_solve(const struct ofl_layout *layout, struct ofl_panel panel, struct ofl_step *step);
-/* Whether a step depends on the unknowns before it, else on those behind it. */
-bool ofl_solves_forward(const struct ofl_call *call);
 #endif

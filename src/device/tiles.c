@@ -20,11 +20,11 @@ enum { most_panels = 16 };
  * in short runs in host memory, which cost more to pack. */
 struct measure {
     double worth_bytes, bytes_of_panel; /* of all operands */
-    int64_t fewest_columns, fewest_rows, multiple;
+    int64_t fewest_columns, fewest_rows, fewest_right_sides, multiple;
 };
 
-static const struct measure usual = {20e6, 8e6, 256, 512, 64};
-static const struct measure for_tests = {0, 500, 3, 3, 2}; /* the setting small_pieces */
+static const struct measure usual = {20e6, 8e6, 256, 512, 2048, 64};
+static const struct measure for_tests = {0, 500, 3, 3, 3, 2}; /* the setting small_pieces */
 
 static bool is_rank_update(enum ofl_operation operation)
 {
@@ -96,7 +96,7 @@ static int64_t panel_width(const struct measure *measure, double bytes, int64_t 
     return panels < 2 ? side : share_of(measure, side, panels);
 }
 
-enum way { NOT_CUT, PANELS, CORNERS, UPDATES, SOLVES };
+enum way { NOT_CUT, PANELS, CORNERS, UPDATES };
 
 /* How a call is cut into steps. */
 struct cutting {
@@ -131,8 +131,6 @@ static int64_t side_of(enum way way, const struct ofl_call *call)
         return call->m < call->n ? call->m : call->n;
     case UPDATES:
         return call->n;
-    case SOLVES:
-        return call->operand[0].rows;
     case NOT_CUT:
     case PANELS:
         break;
@@ -147,10 +145,17 @@ static enum way way_of(const struct ofl_layout *layout, const struct measure *me
     if (is_rank_update(call->operation)) {
         return UPDATES;
     }
-    enum way other = is_worth_corners(layout)                                 ? CORNERS
-                     : call->operation == OFL_OP_trsm && layout->ring == NULL ? SOLVES
-                                                                              : PANELS;
-    return other == PANELS || side_of(other, call) / measure->fewest_rows < least ? PANELS : other;
+    return is_worth_corners(layout) && side_of(CORNERS, call) / measure->fewest_rows >= least ? CORNERS : PANELS;
+}
+
+/* What a step should have at least. */
+static int64_t narrowest_of(enum way way, const struct ofl_division *division, const struct ofl_call *call,
+                            const struct measure *measure)
+{
+    if (call->operation == OFL_OP_trsm) {
+        return measure->fewest_right_sides;
+    }
+    return way == PANELS && division->columns ? measure->fewest_columns : measure->fewest_rows;
 }
 
 static struct cutting cut(const struct ofl_layout *layout)
@@ -167,8 +172,9 @@ static struct cutting cut(const struct ofl_layout *layout)
         return cutting;
     }
     cutting.side = way != PANELS ? side_of(way, call) : cutting.division.columns ? call->n : call->m;
-    int64_t narrowest = way == PANELS && cutting.division.columns ? measure->fewest_columns : measure->fewest_rows;
-    cutting.width = layout->ring != NULL ? layout->ring->width : panel_width(measure, bytes, cutting.side, narrowest);
+    cutting.width = layout->ring != NULL ? layout->ring->width
+                                         : panel_width(measure, bytes, cutting.side,
+                                                       narrowest_of(way, &cutting.division, call, measure));
     int64_t count = (cutting.side - 1) / cutting.width + 1;
     if (way == CORNERS) {
         cutting.side = call->m;
@@ -195,17 +201,11 @@ static struct ofl_panel panel_at(int64_t side, int64_t width, int index)
     return (struct ofl_panel){begin, begin + width < side ? begin + width : side};
 }
 
-/* Whether the steps go from the last panel to the first. */
-static bool is_backward(enum way way, const struct ofl_call *call)
-{
-    return way == UPDATES ? call->uplo == 'L' : way == SOLVES && !ofl_solves_forward(call);
-}
-
 int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
 {
     const struct ofl_call *call = layout->call;
     struct cutting cutting = cut(layout);
-    bool backward = is_backward(cutting.way, call);
+    bool backward = cutting.way == UPDATES && call->uplo == 'L';
     for (int i = 0; i < cutting.count; i++) {
         struct ofl_panel panel = panel_at(cutting.side, cutting.width, backward ? cutting.count - 1 - i : i);
         switch (cutting.way) {
@@ -217,9 +217,6 @@ int ofl_tiles(const struct ofl_layout *layout, struct ofl_step *steps)
             break;
         case UPDATES:
             ofl_step_update(layout, panel, &steps[i]);
-            break;
-        case SOLVES:
-            ofl_step_solve(layout, panel, &steps[i]);
             break;
         case NOT_CUT:
             break;

@@ -394,9 +394,9 @@ static double measure_cell(enum ofl_operation operation, char letter, int order,
 static const int orders[] = {48, 68, 96, 136, 192, 272, 384, 544, 768, 1088, 1536, 2176, 3072, 4352, 6144, 8704, 12288};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-/* Above this order a call takes long enough to be timed once (after one that warms up), and only the cube: what shapes
- * cost is known by then. */
-enum { LARGE = 1100 };
+/* Above the first order a call takes long enough to be timed once (after one that warms up); above the second only the
+ * cube is: what shapes cost is known by then. */
+enum { LARGE = 1100, LARGEST_SHAPES = 2200 };
 
 /* Of a routine: the seconds of its longest call at the last order, and whether that was its last one. */
 struct progress {
@@ -434,15 +434,16 @@ static void measure_all(const struct task *task)
                     continue;
                 }
                 /* Twice the order takes eight times as long; then there are as many calls as a cell has about. */
-                double expected = own->longest * (step == 2 ? 8 : 3) * (order > LARGE ? 2 : 8);
+                /* Shapes at every second size: their costs are smooth. */
+                bool shapes = size % 2 == 1 && order <= LARGEST_SHAPES;
+                double expected = own->longest * (step == 2 ? 8 : 3) * (order <= LARGE ? 8 : shapes ? 12 : 2);
                 if (own->stopped || expected > 4 * share || left <= 0 || is_skipped(task, operation, *letter)) {
                     puts("skip");
                     continue;
                 }
                 /* A point should not take more than a small part of what is left. */
                 struct pace pace = {left / (double)(routines * (sizes - size)) / 4, order > LARGE ? 1 : 3};
-                /* Shapes at every second size: their costs are smooth. */
-                own->longest = measure_cell(operation, *letter, order, size % 2 == 1 && order <= LARGE, &memory, &pace);
+                own->longest = measure_cell(operation, *letter, order, shapes, &memory, &pace);
                 if (own->longest == 0) {
                     own->stopped = true;
                     printf("stop %c%s\n", *letter, operations[i].name);

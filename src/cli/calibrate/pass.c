@@ -132,18 +132,19 @@ static bool next_line(struct client *client, char line[LINE])
     }
 }
 
-static bool add_point(struct ofl_calibration_pass *pass, const char *line)
+bool ofl_calibration_add_point(struct ofl_calibration_pass *pass, const char *values)
 {
     char routine[32];
-    int quiet;
+    int quiet, end = 0;
     struct ofl_calibration_point point = {.quiet = false};
-    if (sscanf(line, "point %31s %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64 " %d", routine, &point.m,
-               &point.n, &point.k, &point.begin, &point.end, &quiet) != 7) {
-        return true;
+    sscanf(values, "%31s %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64 " %d%n", routine, &point.m, &point.n,
+           &point.k, &point.begin, &point.end, &quiet, &end);
+    const char *letter = end > 0 && values[end] == '\0' ? strchr("sdcz", routine[0]) : NULL;
+    point.operation = letter != NULL ? ofl_operation_find(routine + 1, strlen(routine + 1)) : OFL_OPERATION_COUNT;
+    if (point.operation == OFL_OPERATION_COUNT || *letter == '\0') {
+        return false;
     }
-    const char *letter = strchr("sdcz", routine[0]);
-    point.operation = ofl_operation_find(routine + 1, strlen(routine + 1));
-    point.precision = letter != NULL ? (enum ofl_precision)(letter - "sdcz") : OFL_PRECISION_COUNT;
+    point.precision = (enum ofl_precision)(letter - "sdcz");
     point.quiet = quiet != 0;
     struct ofl_calibration_point *more = realloc(pass->point, (pass->points + 1) * sizeof *more);
     if (more == NULL) {
@@ -189,7 +190,7 @@ static bool take_line(struct client *client, const char *line)
 {
     struct ofl_calibration_pass *pass = client->pass;
     if (strncmp(line, "point ", 6) == 0) {
-        return add_point(pass, line);
+        return ofl_calibration_add_point(pass, line + 6);
     }
     if (strncmp(line, "library /", 9) == 0) {
         snprintf(pass->library, sizeof pass->library, "%.*s", OFL_PROFILE_KEY_SIZE - 1, strrchr(line, '/') + 1);

@@ -25,10 +25,13 @@ static const struct {
     const char *routine; /* the only one that this is for; NULL: all */
 } kinds[] = {
     {.words = {"uplo", "n", "nrhs"},
-     .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}},
+     .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 2, 0, 0.2}, {0, 0.5, 0, 4}},
      .routine = "potrs"}, /* its words are posv's */
-    {.words = {"side", "m", "n", "k"}, .shape = {{1, 1, 1, 0}, {1, 0.25, 1, 0}, {2, 0.5, 0.25, 0}}},
-    {.words = {"m", "n", "k", "tau"}, .shape = {{1, 1, 1, 0}, {4, 0.25, 0.25, 0}, {1, 0.5, 0.25, 0}}},
+    {.words = {"side", "m", "n", "k"},
+     .shape =
+         {{1, 1, 1, 0}, {1, 0.25, 1, 0}, {2, 0.5, 0.25, 0}, {0.5, 4, 0.5, 0}, {4, 0.25, 0.25, 0}, {2, 2, 0.125, 0}}},
+    {.words = {"m", "n", "k", "tau"},
+     .shape = {{1, 1, 1, 0}, {4, 0.25, 0.25, 0}, {1, 0.5, 0.25, 0}, {2, 0.5, 0.5, 0}, {2, 1, 0.125, 0}}},
     {.words = {"m", "n", "k"},
      .shape = {{1, 1, 1, 0},
                {4, 0.25, 0.25, 0},
@@ -38,9 +41,10 @@ static const struct {
                {1, 1, 0.25, 0}}},
     {.words = {"side", "m", "n"}, .shape = {{1, 1, 0, 0}, {2, 0.125, 0, 0}, {0.25, 4, 0, 0}}},
     {.words = {"m", "n", "nrhs"}, .shape = {{1, 1, 0, 0.0625}, {4, 0.25, 0, 0.0625}, {0.25, 4, 0, 0.0625}}},
-    {.words = {"m", "n"}, .shape = {{1, 1, 0, 0}, {4, 0.25, 0, 0}, {0.25, 4, 0, 0}}},
-    {.words = {"n", "k"}, .shape = {{0, 1, 1, 0}, {0, 2, 0.0625, 0}, {0, 0.25, 4, 0}}},
-    {.words = {"trans", "n", "nrhs"}, .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}}},
+    {.words = {"m", "n"},
+     .shape = {{1, 1, 0, 0}, {4, 0.25, 0, 0}, {0.25, 4, 0, 0}, {2, 0.5, 0, 0}, {8, 0.125, 0, 0}, {0.125, 8, 0, 0}}},
+    {.words = {"n", "k"}, .shape = {{0, 1, 1, 0}, {0, 2, 0.0625, 0}, {0, 0.25, 4, 0}, {0, 1, 0.125, 0}}},
+    {.words = {"trans", "n", "nrhs"}, .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 2, 0, 0.2}, {0, 0.5, 0, 4}}},
     {.words = {"n", "nrhs"}, .shape = {{0, 1, 0, 0.01}, {0, 0.75, 0, 0.5}, {0, 0.5, 0, 2}}},
     {.words = {"n"}, .shape = {{0, 1, 0, 0}}},
 };
@@ -90,8 +94,10 @@ int ofl_calibration_calls(enum ofl_operation operation, char letter, int order, 
                                             'N',
                                             usual_beta(operation)};
         calls[count++] = call;
-        if (i == 0 && ofl_operation_takes(operation, "side")) {
+        if (ofl_operation_takes(operation, "side")) { /* the same from the right */
             call.side = 'R';
+            call.m = calls[count - 1].n;
+            call.n = calls[count - 1].m;
             calls[count++] = call;
         }
     }

@@ -12,10 +12,10 @@ struct ofl_calibration_call {
     bool beta; /* the result's old content counts */
 };
 
-enum { OFL_CALIBRATION_CALLS = 8 };
+enum { OFL_CALIBRATION_CALLS = 12 };
 
-/* The calls of a routine at one order: first the cube, from both sides where there are sides, then, if `shapes`, boxes
- * of about the same work.  Their number. */
+/* The calls of a routine at one order: first the cube, then, if `shapes`, boxes of about the same work; from both sides
+ * where there are sides.  Their number. */
 int ofl_calibration_calls(enum ofl_operation operation, char letter, int order, bool shapes,
                           struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS]);
 

@@ -145,10 +145,10 @@ static void print_call(const struct ofl_trace_record *record, enum ofl_place pla
                        const struct ofl_prediction *prediction)
 {
     double predicted = place == OFL_ON_DEVICE ? prediction->device : prediction->cpu;
-    printf("%-6s %c%s%s%.1s%.1s%.1s %" PRId64 " %" PRId64 " %" PRId64 ": %.4g ms of %zu, predicted %.4g (%+.0f%%)",
+    printf("%-6s %c%s %.1s%.1s%.1s%.1s %" PRId64 " %" PRId64 " %" PRId64 ": %.4g ms of %zu, predicted %.4g (%+.0f%%)",
            places[place], ofl_precision_letter((enum ofl_precision)record->precision),
-           ofl_operation_name((enum ofl_operation)record->operation), record->side != 0 ? " " : "", &record->side,
-           &record->transa, &record->transb, record->m, record->n, record->k, 1e3 * seen, visits, 1e3 * predicted,
+           ofl_operation_name((enum ofl_operation)record->operation), &record->side, &record->uplo, &record->transa,
+           &record->transb, record->m, record->n, record->k, 1e3 * seen, visits, 1e3 * predicted,
            100 * (predicted / seen - 1));
     if (place == OFL_ON_DEVICE) {
         printf("; in %.4g (%.4g), compute %.4g (%.4g), out %.4g (%.4g + %.4g) in %d", 1e3 * record->copy_in,

@@ -135,9 +135,11 @@ static bool fit(const struct ofl_measurements *measurements, const char *path)
 static bool measure(const struct options *options, struct ofl_measurements *out)
 {
     const bool coarse = options->seconds < FINE_SECONDS;
-    struct ofl_calibration_effort on_cpu = {NULL, 0.55 * options->seconds, is_quick(options) ? 1536 : 6144, coarse, 0};
-    struct ofl_calibration_effort on_device = {options->device, options->seconds - on_cpu.seconds,
-                                               is_quick(options) ? 3072 : 12288, coarse, 0};
+    const int sweeps = is_quick(options) ? 1 : 3;
+    struct ofl_calibration_effort on_cpu = {
+        NULL, 0.55 * options->seconds, is_quick(options) ? 1536 : 6144, coarse, sweeps, 0};
+    struct ofl_calibration_effort on_device = {
+        options->device, options->seconds - on_cpu.seconds, is_quick(options) ? 3072 : 12288, coarse, sweeps, 0};
     time_t seconds = time(NULL);
     struct tm date;
     on_cpu.later = on_device.seconds;

@@ -44,11 +44,12 @@ struct client {
 static bool start(struct client *client)
 {
     const struct ofl_calibration_effort *effort = client->effort;
-    char path[PATH_MAX], seconds[32], largest[32], from[32];
+    char path[PATH_MAX], seconds[32], largest[32], from[32], sweeps[32];
     int ends[2];
     snprintf(seconds, sizeof seconds, "%g", effort->seconds - (ofl_clock() - client->began));
     snprintf(largest, sizeof largest, "%d", effort->largest);
     snprintf(from, sizeof from, "%lu", client->done);
+    snprintf(sweeps, sizeof sweeps, "%d", effort->sweeps);
     if (!ofl_cli_library(CLIENT, path, sizeof path) || access(path, X_OK) != 0) {
         ofl_message("calibrate: %s is not where it belongs, at %s; install gpu-offload again", CLIENT, path);
         return false;
@@ -66,6 +67,8 @@ static bool start(struct client *client)
                          path,
                          seconds,
                          largest,
+                         "--sweeps",
+                         sweeps,
                          "--from",
                          from,
                          "--skip",

@@ -1,7 +1,7 @@
 /* The workload of `gpu-offload calibrate`: an ordinary client of BLAS and LAPACK.
  *
- *   gpu-offload-calibrate-client SECONDS LARGEST [--coarse] [--sweeps N] [--from N] [--skip ROUTINE,...] [--random
- * SEED]
+ *   gpu-offload-calibrate-client SECONDS LARGEST [--coarse] [--device] [--sweeps N] [--from N] [--skip ROUTINE,...]
+ * [--random SEED]
  *
  * Calls every routine that a device may run, of BLAS and LAPACK, by its Fortran name, in several
  * shapes and sizes, each a few times.  It measures nothing itself: it runs under the preload library,
@@ -17,7 +17,8 @@
  *   done, skip                    the cell was measured, or left out
  *
  * Points that were disturbed are measured again.  SECONDS is the time that all points may take, LARGEST the largest
- * order; with --coarse every second order is left out.  Everything is measured in several sweeps, some time apart, as
+ * order; with --coarse every second order is left out; with --device, on which large calls take little time, these are
+ * measured in more ways.  Everything is measured in several sweeps, some time apart, as
  * far as the time allows: what a routine takes may depend on where its threads happen to run.  After a crash a new
  * client goes on: --from leaves out so many cells, --skip these routines.  With --random the shapes and flags are
  * random ones instead, to compare predictions with
@@ -63,7 +64,7 @@ struct task {
     int largest;
     unsigned long from;
     const char *skip; /* ",dgemmt,cgetri," */
-    bool coarse;
+    bool coarse, device;
     unsigned sweeps;
     bool random;
     unsigned seed;
@@ -81,9 +82,13 @@ static bool is_skipped(const struct task *task, enum ofl_operation operation, ch
 static const int orders[] = {48, 68, 96, 136, 192, 272, 384, 544, 768, 1088, 1536, 2176, 3072, 4352, 6144, 8704, 12288};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-/* Above these orders flags are known; a call takes long enough to be timed once (after one that warms up), and shapes
- * from the left say enough; and only the cube is measured, since what shapes cost is known by then. */
-enum { LARGEST_FLAGS = 800, LARGE = 1100, LARGEST_SHAPES = 2200 };
+/* Above this order a call takes long enough to be timed once (after one that warms up), and shapes from the left say
+ * enough. */
+enum { LARGE = 1100 };
+
+/* And above these flags, and what shapes cost, are known by then: only the cube is measured.  On the CPU and on a
+ * device. */
+static const int largest_flags[2] = {800, 2200}, largest_shapes[2] = {2200, 3100};
 
 /* Of a routine in a precision: the seconds of its longest call and of everything at each order, and whether it can be
  * measured. */
@@ -109,10 +114,10 @@ static struct ofl_calibration_choice choice_at(const struct sweeping *all, size_
 {
     const int order = orders[size * all->step];
     const bool single = all->task->sweeps == 1;
-    const bool rich = order <= LARGEST_SHAPES && (!single || size % 2 == 1);
+    const bool rich = order <= largest_shapes[all->task->device] && (!single || size % 2 == 1);
     const size_t turn = single ? size / 2 : size;
     struct ofl_calibration_choice choice = {rich ? 1 + (int)(turn % 2) : 0, order <= LARGE,
-                                            rich && order <= LARGEST_FLAGS};
+                                            rich && order <= largest_flags[all->task->device]};
     return choice;
 }
 
@@ -229,10 +234,13 @@ static void measure_random(const struct task *task)
 /* False for arguments that are not ours. */
 static bool read_task(int argc, char **argv, struct task *task)
 {
-    static const struct option options[] = {
-        {"from", required_argument, NULL, 'f'},   {"skip", required_argument, NULL, 's'},
-        {"random", required_argument, NULL, 'r'}, {"coarse", no_argument, NULL, 'c'},
-        {"sweeps", required_argument, NULL, 'w'}, {0}};
+    static const struct option options[] = {{"from", required_argument, NULL, 'f'},
+                                            {"skip", required_argument, NULL, 's'},
+                                            {"random", required_argument, NULL, 'r'},
+                                            {"coarse", no_argument, NULL, 'c'},
+                                            {"sweeps", required_argument, NULL, 'w'},
+                                            {"device", no_argument, NULL, 'd'},
+                                            {0}};
     static char skip[4096] = ",";
     *task = (struct task){.skip = skip, .sweeps = 1};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -242,6 +250,8 @@ static bool read_task(int argc, char **argv, struct task *task)
             snprintf(skip, sizeof skip, ",%s,", optarg);
         } else if (option == 'c') {
             task->coarse = true;
+        } else if (option == 'd') {
+            task->device = true;
         } else if (option == 'w') {
             task->sweeps = (unsigned)strtoul(optarg, NULL, 10);
         } else if (option == 'r') {

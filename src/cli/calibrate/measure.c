@@ -123,8 +123,9 @@ static void call(const struct prepared *p)
 
 /* A unit diagonal and small other elements: products and solutions stay of order one however often they are
  * repeated.  Written before each point, so that no operand is one that the device has seen; a block of random
- * numbers is enough, again and again. */
-static void fill(const struct ofl_calibration_memory *memory, char letter, int rows, int columns)
+ * numbers is enough, again and again.  `elements`: of A, B and C; A has `rows` and `columns`. */
+static void fill(const struct ofl_calibration_memory *memory, char letter, const size_t elements[3], int rows,
+                 int columns)
 {
     enum { BLOCK = 8192 };
     static double doubles[BLOCK];
@@ -132,7 +133,7 @@ static void fill(const struct ofl_calibration_memory *memory, char letter, int r
     static unsigned seed = 1;
     static const double one = 1;
     static const float one_single = 1;
-    bool single = letter == 's' || letter == 'c';
+    bool single = letter == 's' || letter == 'c', complex = letter == 'c' || letter == 'z';
     int order = rows < columns ? rows : columns, most = rows < columns ? columns : rows;
     for (int i = 0; i < BLOCK; i++) {
         seed = seed * 1664525u + 1013904223u;
@@ -140,17 +141,17 @@ static void fill(const struct ofl_calibration_memory *memory, char letter, int r
         singles[i] = (float)doubles[i];
     }
     const char *block = single ? (const char *)singles : (const char *)doubles;
-    size_t size = single ? sizeof singles : sizeof doubles, element = single ? 4 : 8;
-    char *all[] = {memory->a, memory->b, memory->c};
+    const size_t size = single ? sizeof singles : sizeof doubles, element = (single ? 4 : 8) * (complex ? 2 : 1);
+    char *const all[] = {memory->a, memory->b, memory->c};
     for (int which = 0; which < 3; which++) {
-        for (size_t at = 0; at < memory->bytes; at += size) {
-            memcpy(all[which] + at, block, memory->bytes - at < size ? memory->bytes - at : size);
+        const size_t bytes = elements[which] * element;
+        for (size_t at = 0; at < bytes; at += size) {
+            memcpy(all[which] + at, block, bytes - at < size ? bytes - at : size);
         }
     }
-    element *= letter == 'c' || letter == 'z' ? 2 : 1;
     for (size_t i = 0; i < (size_t)order; i++) {
         size_t at = (i + i * (size_t)rows) * element;
-        if (at + element > memory->bytes) {
+        if (at + element > elements[0] * element) {
             break;
         }
         memcpy(memory->a + at, single ? (const char *)&one_single : (const char *)&one, single ? 4 : 8);
@@ -225,8 +226,8 @@ static int largest_size(const struct ofl_calibration_call *call)
     return largest;
 }
 
-/* Leading dimensions, and the elements of the largest operand. */
-static size_t lay_out(struct values *v)
+/* Leading dimensions, and the elements of the operands; those of the largest are returned. */
+static size_t lay_out(struct values *v, size_t elements[3])
 {
     int *const leading[] = {&v->lda, &v->ldb, &v->ldc};
     size_t largest = 0;
@@ -235,9 +236,9 @@ static size_t lay_out(struct values *v)
         ofl_calibration_operand(&v->call, &"ABC"[i], 1, &rows, &columns);
         /* OpenBLAS 0.3.26 compares gemmt's leading dimensions with the wrong sizes, and does nothing. */
         rows = v->call.operation == OFL_OP_gemmt ? largest_size(&v->call) : rows;
-        size_t elements = (size_t)rows * (size_t)columns;
+        elements[i] = (size_t)rows * (size_t)columns;
         *leading[i] = rows > 0 ? rows : 1;
-        largest = elements > largest ? elements : largest;
+        largest = elements[i] > largest ? elements[i] : largest;
     }
     return largest;
 }
@@ -273,20 +274,16 @@ static struct point measure(const struct ofl_calibration_call *what, struct ofl_
     struct values values = {.call = *what, .one = {1, 0}, .one_single = {1, 0}, .memory = memory};
     struct prepared prepared;
     struct point point = {0, 0, 0};
-    size_t elements = lay_out(&values);
+    size_t elements[3], most = lay_out(&values, elements);
     int largest = largest_size(what), rows, columns;
     values.lwork = 64 * (what->m + what->n + what->nrhs) + 4160;
     values.beta[0] = values.beta_single[0] = what->beta;
     ofl_calibration_operand(what, "A", 1, &rows, &columns);
-    if (!resize(memory, elements * 16) || !resize_vectors(memory, largest, values.lwork) ||
-        !prepare(&values, &prepared)) {
+    if (!resize(memory, most * 16) || !resize_vectors(memory, largest, values.lwork) || !prepare(&values, &prepared)) {
         return point;
     }
-    /* Only what is used is filled: the precision's share. */
-    struct ofl_calibration_memory used = *memory;
-    used.bytes = elements * (what->letter == 's' ? 4 : what->letter == 'z' ? 16 : 8);
-    fill(&used, what->letter, rows, columns);
-    fill_vectors(&used, what->letter);
+    fill(memory, what->letter, elements, rows, columns);
+    fill_vectors(memory, what->letter);
     call(&prepared); /* loads and touches what a first call does */
     point.begin = ofl_clock();
     point.seconds = repeat(&prepared, &values.info, pace, point.begin, &point.end);

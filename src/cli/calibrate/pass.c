@@ -73,11 +73,18 @@ static bool start(struct client *client)
                          from,
                          "--skip",
                          client->pass->skip,
-                         client->effort->coarse ? "--coarse" : NULL,
+                         NULL, /* ... the options below */
+                         NULL,
                          NULL};
     int count = 0;
     while (arguments[count] != NULL) {
         count++;
+    }
+    if (effort->coarse) {
+        arguments[count++] = "--coarse";
+    }
+    if (effort->device != NULL) {
+        arguments[count++] = "--device";
     }
     if (pipe(ends) != 0) {
         ofl_message("calibrate: no pipe: %s", strerror(errno));

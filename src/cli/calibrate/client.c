@@ -152,8 +152,6 @@ static void measure_cell(struct sweeping *all, enum ofl_operation operation, cha
         (all->until - began) / (double)(all->routines * (all->sizes - size)) / 2 / count, order > LARGE           ? 1
                                                                                           : all->task->sweeps > 1 ? 2
                                                                                                                   : 3};
-    printf("try %c%s\n", letter, operations[operation].name);
-    fflush(stdout);
     own->longest = ofl_calibration_measure(calls, count, &all->memory, &pace);
     own->stopped = own->longest == 0;
     own->seconds[size] = ofl_clock() - began;
@@ -203,28 +201,31 @@ static void measure_all(const struct task *task)
     ofl_calibration_free(&all.memory);
 }
 
-/* Random shapes, in turn for all routines. */
+/* Random shapes, in turn for all routines; measured like the others, many together, so that the CPU library's threads
+ * are as awake. */
 static void measure_random(const struct task *task)
 {
     struct ofl_calibration_memory memory = {.bytes = 0};
+    struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS];
     unsigned seed = task->seed;
     const struct ofl_calibration_pace pace = {task->seconds / 1000, 1};
     double until = ofl_clock() + task->seconds, span = log2((double)task->largest / 64);
     for (unsigned long round = 0; ofl_clock() < until; round++) {
+        int count = 0;
         for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
             enum ofl_operation operation = (enum ofl_operation)i;
             bool wanted = ofl_operation_offloaded(operation);
             for (const char *letter = operations[i].precisions; wanted && *letter != '\0' && ofl_clock() < until;
                  letter++) {
-                struct ofl_calibration_call point = ofl_calibration_random(operation, *letter, span, &seed);
-                if (round < task->from || is_skipped(task, operation, *letter)) {
-                    continue;
+                calls[count] = ofl_calibration_random(operation, *letter, span, &seed);
+                count += round >= task->from && !is_skipped(task, operation, *letter);
+                if (count == OFL_CALIBRATION_CALLS) {
+                    ofl_calibration_measure(calls, count, &memory, &pace);
+                    count = 0;
                 }
-                printf("try %c%s\n", *letter, operations[i].name);
-                fflush(stdout);
-                ofl_calibration_measure(&point, 1, &memory, &pace);
             }
         }
+        ofl_calibration_measure(calls, count, &memory, &pace);
         puts("done");
         fflush(stdout);
     }

@@ -297,19 +297,32 @@ static void print_point(const struct ofl_calibration_call *what, const struct po
            quiet);
 }
 
+/* If nothing more comes, it was this routine. */
+static void print_try(const struct ofl_calibration_call *call)
+{
+    printf("try %c%s\n", call->letter, operations[call->operation].name);
+    fflush(stdout);
+}
+
+static bool same_routine(const struct ofl_calibration_call *a, const struct ofl_calibration_call *b)
+{
+    return a->operation == b->operation && a->letter == b->letter;
+}
+
 double ofl_calibration_measure(const struct ofl_calibration_call *calls, int count,
                                struct ofl_calibration_memory *memory, const struct ofl_calibration_pace *pace)
 {
     struct point points[OFL_CALIBRATION_CALLS];
     int first = 0, attempt = 1;
     double begin = ofl_clock(), longest = 0;
-    bool quiet = ofl_canary_wait(0.3 * pace->limit);
+    bool quiet = ofl_canary_wait(0.3 * pace->limit), failed = false;
     for (int i = 0; i < count; i++) {
-        points[i] = measure(&calls[i], memory, pace);
-        if (points[i].seconds == 0) {
-            return 0;
+        if (i == 0 || !same_routine(&calls[i], &calls[i - 1])) {
+            print_try(&calls[i]);
         }
+        points[i] = measure(&calls[i], memory, pace);
         longest = fmax(longest, points[i].seconds);
+        failed = failed || points[i].seconds == 0;
         if (i + 1 < count && ofl_clock() - begin < 0.1) {
             continue;
         }
@@ -319,7 +332,9 @@ double ofl_calibration_measure(const struct ofl_calibration_call *calls, int cou
             i = first - 1;
         } else {
             for (; first <= i; first++) {
-                print_point(&calls[first], &points[first], quiet);
+                if (points[first].seconds > 0) {
+                    print_point(&calls[first], &points[first], quiet);
+                }
             }
             fflush(stdout);
             attempt = 1;
@@ -327,5 +342,5 @@ double ofl_calibration_measure(const struct ofl_calibration_call *calls, int cou
         quiet = still;
         begin = ofl_clock();
     }
-    return longest;
+    return failed ? 0 : longest;
 }

@@ -29,7 +29,7 @@ double ofl_median(double *values, size_t count)
         return 0;
     }
     qsort(values, count, sizeof *values, by_value);
-    return values[(count - 1) / 2];
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
 static bool usable(double x)

@@ -20,7 +20,7 @@ struct ofl_copy_sample {
 /* Orders `values` and returns their lower quartile; 0 for none. */
 double ofl_lower_quartile(double *values, size_t count);
 
-/* The same for the median. */
+/* The same for the median; of an even number the mean of the two in the middle. */
 double ofl_median(double *values, size_t count);
 
 /* The line with the smallest relative errors; false if the samples give none (fewer than two sizes). */

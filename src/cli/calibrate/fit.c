@@ -184,28 +184,25 @@ static bool same_call(const struct ofl_work *a, const struct ofl_work *b)
            a->transb == b->transb;
 }
 
-static int by_seconds(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
-}
-
-/* Of the sweeps that measured a call the median one counts.  The number of samples that are left. */
+/* Of the sweeps that measured a call the median counts: where times have two modes, the shortest or the first would
+ * choose one of them too often.  The number of samples that are left. */
 static size_t merge_sweeps(struct sample *seen, size_t count)
 {
-    struct sample sweep[MAX_SWEEPS];
     size_t merged = 0;
     for (size_t i = 0; i < count; i++) {
+        double seconds[MAX_SWEEPS], computed[MAX_SWEEPS];
         size_t sweeps = 0;
-        for (size_t j = i; j < count; j++) {
+        for (size_t j = i; j < count && seen[i].seconds > 0; j++) {
             if (seen[j].seconds > 0 && same_call(&seen[i].work, &seen[j].work) && sweeps < MAX_SWEEPS) {
-                sweep[sweeps++] = seen[j];
+                seconds[sweeps] = seen[j].seconds;
+                computed[sweeps++] = seen[j].computed;
                 seen[j].seconds = j > i ? 0 : seen[j].seconds; /* taken */
             }
         }
         if (sweeps > 0) {
-            qsort(sweep, sweeps, sizeof *sweep, by_seconds);
-            seen[merged++] = sweep[(sweeps - 1) / 2];
+            seen[merged] = seen[i];
+            seen[merged].seconds = ofl_median(seconds, sweeps);
+            seen[merged++].computed = ofl_median(computed, sweeps);
         }
     }
     return merged;

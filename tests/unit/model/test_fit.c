@@ -10,6 +10,8 @@ static void test_quartile(void **state)
     assert_true(ofl_lower_quartile(one, 1) == 3);
     assert_true(ofl_lower_quartile(four, 4) == 1);
     assert_true(ofl_lower_quartile(nine, 9) == 3);
+    assert_true(ofl_median(none, 0) == 0 && ofl_median(one, 1) == 3);
+    assert_true(ofl_median(four, 4) == 2.5 && ofl_median(nine, 9) == 5);
 }
 
 static void test_lines(void **state)

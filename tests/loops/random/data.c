@@ -289,6 +289,7 @@ void print_data(FILE *out)
           "type bytes\ninteger(1), allocatable :: bits(:)\nend type\n"
           "integer :: wrong = 0\n",
           out);
+    /* as many as if each row had all parts */
     fprintf(out, "type(bytes) :: kept(%d), kept_scalar(%d)\n", array_count * (int)(sizeof parts / sizeof *parts),
             scalar_count);
     fputs(records, out);

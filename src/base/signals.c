@@ -5,15 +5,33 @@
 #include <stddef.h>
 #include <time.h>
 
-void ofl_signals_block(sigset_t *before)
+/* Those that a fault raises in the thread that made it. */
+static void spare_faults(sigset_t *set)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        sigdelset(set, faults[i]);
+    }
+}
+
+void ofl_signals_block(sigset_t *before)
+{
     sigset_t blocked;
     sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        sigdelset(&blocked, faults[i]);
-    }
+    spare_faults(&blocked);
     pthread_sigmask(SIG_SETMASK, &blocked, before);
+}
+
+void ofl_signals_handled(sigset_t *out)
+{
+    sigemptyset(out);
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        struct sigaction now;
+        if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN) {
+            sigaddset(out, number);
+        }
+    }
+    spare_faults(out);
 }
 
 static void write_signals(sigset_t *set)

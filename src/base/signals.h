@@ -9,6 +9,11 @@
  * signals that arrived meanwhile are delivered then. */
 void ofl_signals_block(sigset_t *before);
 
+/* The signals that the program has handlers for, again but for faults.  To be blocked while locks are held: a handler
+ * may leave by siglongjmp, or end the process, which takes locks.  Signals that end or stop the program are not among
+ * them. */
+void ofl_signals_handled(sigset_t *out);
+
 /* Around writes of ours to files that the user named or opened: a reader that has left (SIGPIPE) and a file that may
  * not grow (SIGXFSZ) are errors for us to report, not signals for the program to die of. */
 struct ofl_quiet_writes {

@@ -207,7 +207,10 @@ static void start_device(void)
     static struct start start; /* used once in a process: by the thread that won */
     int saved = errno;
     start.text[0] = '\0';
-    ofl_with_large_stack(start_errand, &start);
+    if (!ofl_with_large_stack(start_errand, &start)) {
+        start.reason = OFL_HOST_MEMORY;
+        snprintf(start.text, sizeof start.text, "there is no memory for a stack to start the device on");
+    }
     if (start.reason != OFL_OK) {
         ofl_explain(start.text);
     }
@@ -339,7 +342,9 @@ enum ofl_reason ofl_operation_prepare(const struct ofl_started *device, enum ofl
     int answer = atomic_load_explicit(&answers[operation], memory_order_acquire);
     if (answer == 0) {
         struct preparation preparation = {.device = device, .operation = operation};
-        ofl_with_large_stack(prepare_errand, &preparation);
+        if (!ofl_with_large_stack(prepare_errand, &preparation)) {
+            preparation.result.reason = OFL_HOST_MEMORY;
+        }
         if (preparation.result.reason != OFL_OK) {
             ofl_explain(preparation.result.text);
         }

@@ -2,11 +2,11 @@
  *
  * One thread cannot move data as fast as the wires to a device.  The helpers are
  * made at the first work that is worth it and sleep between calls; they are detached
- * and nobody waits for them at exit.  They carry the mark of ofl_device_on_thread,
- * block all signals, and may run where the process was allowed to run, not only where
- * the thread that made them is bound.  A quarter of the processors are left to others,
- * and no more are taken than what saturates the wires.
- * Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
+ * and nobody waits for them at exit.  Without work for a second they end: a process whose last thread ends
+ * (main may have left by pthread_exit) is over, and must not live on for the sake of helpers.  They carry the mark of
+ * ofl_device_on_thread, block all signals, and may run where the process was allowed to run, not only where the thread
+ * that made them is bound.  A quarter of the processors are left to others, and no more are taken than what saturates
+ * the wires. Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
 #include "device/pool.h"
 #include "device/lanes.h"
 #include "device/slots.h"
@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Helpers start operations too, and three nested frames of OpenBLAS's LU, on the host device, take 1.6 MB. */
@@ -36,9 +37,8 @@ static struct work {
 static atomic_bool taken;             /* somebody has the helpers */
 static atomic_int inside;             /* work.inside, to look at without the lock while waiting for 0 */
 static const double patience = 30e-6; /* seconds: waking a thread takes as long */
-/* Written by who has them. */
 static int threads;
-static bool tried;
+static bool tried; /* as many as can be made have been made */
 
 int ofl_pool_helpers(void)
 {
@@ -72,16 +72,27 @@ static void wake(int most)
     }
 }
 
+/* Waits until there is something to do; false: there was nothing for too long.  `lock` is held. */
+static bool wait_for_work(void)
+{
+    enum { idle_seconds = 1 };
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += idle_seconds;
+    int result = 0;
+    while (result == 0 && (work.function == NULL || work.joined == work.wanted)) {
+        result = pthread_cond_clockwait(&arrived, &lock, CLOCK_MONOTONIC, &until);
+    }
+    return work.function != NULL && work.joined < work.wanted;
+}
+
 static void *help(void *unused)
 {
     (void)unused;
     ofl_stack_mark_thread();
     pthread_setname_np(pthread_self(), "gpu-offload");
     pthread_mutex_lock(&lock);
-    for (;;) {
-        while (work.function == NULL || work.joined == work.wanted) {
-            pthread_cond_wait(&arrived, &lock);
-        }
+    while (wait_for_work()) {
         struct work mine = work;
         work.joined++;
         work.inside++;
@@ -94,9 +105,13 @@ static void *help(void *unused)
         }
         atomic_store_explicit(&inside, work.inside, memory_order_release);
     }
+    threads--;
+    tried = false;
+    pthread_mutex_unlock(&lock);
     return NULL;
 }
 
+/* `lock` is held. */
 static void make_threads(void)
 {
     pthread_attr_t attributes;
@@ -124,15 +139,16 @@ static void make_threads(void)
 
 static void run_with_helpers(void (*function)(void *argument, int participant), void *argument, int helpers)
 {
-    if (helpers > 0 && !tried) {
+    pthread_mutex_lock(&lock);
+    if (!tried) {
         make_threads();
     }
     helpers = helpers < threads ? helpers : threads;
     if (helpers < 1) {
+        pthread_mutex_unlock(&lock);
         function(argument, 0);
         return;
     }
-    pthread_mutex_lock(&lock);
     work = (struct work){function, argument, helpers, 0, 0};
     wake(2);
     pthread_mutex_unlock(&lock);

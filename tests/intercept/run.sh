@@ -124,6 +124,10 @@ if "$cc" -O1 "$here/endings.c" -o endings -lblas; then
     done
 fi
 
+if "$cc" -O1 "$here/last_thread.c" -o last_thread -lblas -lpthread; then
+    check last-thread env GPU_OFFLOAD_STAGING_THREADS=2 timeout -s KILL 30 "$command" run --device host --force ./last_thread
+fi
+
 if "$cc" -O1 "$here/scalars.c" -o scalars -lblas; then
     ./scalars >expected
     "$command" run --device host --force ./scalars >got

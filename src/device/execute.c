@@ -32,6 +32,11 @@ enum { alignment = 256 };
 /* From before a lane is asked for until after it is given back: a signal handler that comes here in the
  * middle of its thread's own call is sent away. */
 static _Thread_local volatile bool inside;
+
+bool ofl_device_is_inside(void)
+{
+    return inside;
+}
 static _Thread_local struct ofl_lane *lane; /* of the call that this thread works for */
 
 /* Where everything of a call lies. */
@@ -480,6 +485,9 @@ static bool is_small(const struct ofl_call *call)
 static enum ofl_reason run_in_a_lane(const struct ofl_call *call, struct ofl_device_times *times)
 {
     struct job job = {call, ofl_lane_take(is_small(call), &times->wait), times, OFL_OK};
+    if (job.lane == NULL) {
+        return OFL_EXITING;
+    }
     job.reason = ofl_device_state(); /* it may have been lost meanwhile */
     if (job.reason == OFL_OK && !ofl_with_large_stack(job_errand, &job)) {
         job.reason = OFL_HOST_MEMORY;

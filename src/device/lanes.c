@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { NOT_MADE, FREE, BUSY };
 
@@ -22,6 +23,7 @@ static struct ofl_lane lanes[OFL_MOST_LANES];
 static int state[OFL_MOST_LANES];
 static uint64_t held[OFL_MOST_LANES]; /* device memory, when they were left */
 static bool no_more;                  /* lanes cannot be made */
+static bool closed;                   /* the process is ending */
 static atomic_int busy;
 static _Atomic uint64_t bytes;
 
@@ -52,14 +54,16 @@ static struct ofl_lane *find(bool small)
 
 struct ofl_lane *ofl_lane_take(bool small, double *wait)
 {
-    struct ofl_lane *lane;
+    struct ofl_lane *lane = NULL;
     double begin = ofl_clock();
     pthread_mutex_lock(&lock);
-    while ((lane = find(small)) == NULL) {
+    while (!closed && (lane = find(small)) == NULL) {
         pthread_cond_wait(&left, &lock);
     }
+    if (lane != NULL) {
+        atomic_fetch_add(&busy, 1);
+    }
     pthread_mutex_unlock(&lock);
-    atomic_fetch_add(&busy, 1);
     *wait = ofl_clock() - begin;
     return lane;
 }
@@ -74,11 +78,27 @@ static void count_bytes(int index)
 
 void ofl_lane_leave(struct ofl_lane *lane)
 {
-    atomic_fetch_sub(&busy, 1);
     pthread_mutex_lock(&lock);
+    atomic_fetch_sub(&busy, 1);
     state[lane - lanes] = FREE;
     count_bytes((int)(lane - lanes));
     pthread_cond_broadcast(&left);
+    pthread_mutex_unlock(&lock);
+}
+
+void ofl_lanes_close(int own)
+{
+    enum { most_seconds = 10 };
+    struct timespec until;
+    int result = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += most_seconds;
+    pthread_mutex_lock(&lock);
+    closed = true;
+    pthread_cond_broadcast(&left);
+    while (result == 0 && atomic_load(&busy) > own) {
+        result = pthread_cond_clockwait(&left, &lock, CLOCK_MONOTONIC, &until);
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -12,9 +12,13 @@ struct ofl_lane {
 };
 
 /* Waits until a lane is free; *wait gets the seconds.  A call that is not small gets the first one, whose calls have
- * helpers, and is alone there.  Never NULL. */
+ * helpers, and is alone there.  NULL when the process is ending. */
 struct ofl_lane *ofl_lane_take(bool small, double *wait);
 void ofl_lane_leave(struct ofl_lane *lane);
+
+/* No lane is given out any more (ofl_lane_take gives NULL).  Returns when those that are taken have been left, all but
+ * `own` of the caller's, or after ten seconds: a device may hang. */
+void ofl_lanes_close(int own);
 
 /* Whether more than one call runs. */
 bool ofl_lanes_crowded(void);

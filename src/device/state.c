@@ -9,6 +9,7 @@
  * OFL_DEVICE_LOST, OFL_FORKED and OFL_EXITING are final. */
 #include "device/descriptors.h"
 #include "device/internal.h"
+#include "device/lanes.h"
 #include "device/launches.h"
 #include "device/loader.h"
 #include "device/stack.h"
@@ -20,6 +21,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -202,6 +204,13 @@ static void start_errand(void *argument)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* At exit drivers and libraries take themselves down, from under calls of other threads: those end first.  Registered
+ * after the driver has been loaded, so that it comes before what the driver does at exit. */
+static void close_lanes(void)
+{
+    ofl_lanes_close(ofl_device_is_inside() ? 1 : 0);
+}
+
 static void start_device(void)
 {
     static struct start start; /* used once in a process: by the thread that won */
@@ -213,6 +222,9 @@ static void start_device(void)
     }
     if (start.reason != OFL_OK) {
         ofl_explain(start.text);
+    }
+    if (start.reason == OFL_OK) {
+        (void)atexit(close_lanes); /* fails only where memory is exhausted */
     }
     pthread_mutex_lock(&start_lock);
     int expected = starting; /* unless the process began to exit */

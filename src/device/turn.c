@@ -42,11 +42,13 @@ enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *
     ofl_signals_handled(&handled);
     pthread_sigmask(SIG_BLOCK, &handled, &before);
     struct ofl_lane *first = ofl_lane_take(false, wait);
-    work.reason = ofl_device_state(); /* it may have been lost meanwhile */
+    work.reason = first != NULL ? ofl_device_state() : OFL_EXITING; /* it may have been lost meanwhile */
     if (work.reason == OFL_OK && !ofl_with_large_stack(other_errand, &work)) {
         work.reason = OFL_HOST_MEMORY;
     }
-    ofl_lane_leave(first);
+    if (first != NULL) {
+        ofl_lane_leave(first);
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_setcancelstate(cancellable, NULL);
     errno = saved;

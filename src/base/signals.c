@@ -5,15 +5,38 @@
 #include <stddef.h>
 #include <time.h>
 
-void ofl_signals_block(sigset_t *before)
+/* Those that a fault raises in the thread that made it. */
+static void spare_faults(sigset_t *set)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        sigdelset(set, faults[i]);
+    }
+}
+
+void ofl_signals_block(sigset_t *before)
+{
     sigset_t blocked;
     sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        sigdelset(&blocked, faults[i]);
-    }
+    spare_faults(&blocked);
     pthread_sigmask(SIG_SETMASK, &blocked, before);
+}
+
+void ofl_signals_admit_endings(const sigset_t *before)
+{
+    /* What people and systems send to end or stop a program; asking for all would take 64 calls of the kernel. */
+    static const int endings[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,  SIGTSTP,   SIGPIPE, SIGXCPU,
+                                  SIGALRM, SIGUSR1, SIGUSR2, SIGPROF, SIGVTALRM, SIGTTIN, SIGTTOU};
+    sigset_t admitted;
+    sigemptyset(&admitted);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        struct sigaction now;
+        if (sigismember(before, endings[i]) == 0 && sigaction(endings[i], NULL, &now) == 0 &&
+            now.sa_handler == SIG_DFL) {
+            sigaddset(&admitted, endings[i]);
+        }
+    }
+    pthread_sigmask(SIG_UNBLOCK, &admitted, NULL);
 }
 
 static void write_signals(sigset_t *set)

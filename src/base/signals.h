@@ -9,6 +9,11 @@
  * signals that arrived meanwhile are delivered then. */
 void ofl_signals_block(sigset_t *before);
 
+/* After ofl_signals_block(&before): those that end or stop the program, since it has no handler for them, are delivered
+ * all the same.  The others wait: while locks are held a handler must not leave by siglongjmp, or end the process,
+ * which takes locks. */
+void ofl_signals_admit_endings(const sigset_t *before);
+
 /* Around writes of ours to files that the user named or opened: a reader that has left (SIGPIPE) and a file that may
  * not grow (SIGXFSZ) are errors for us to report, not signals for the program to die of. */
 struct ofl_quiet_writes {

@@ -32,6 +32,11 @@ enum { alignment = 256 };
 /* From before a lane is asked for until after it is given back: a signal handler that comes here in the
  * middle of its thread's own call is sent away. */
 static _Thread_local volatile bool inside;
+
+bool ofl_device_is_inside(void)
+{
+    return inside;
+}
 static _Thread_local struct ofl_lane *lane; /* of the call that this thread works for */
 
 /* Where everything of a call lies. */
@@ -480,9 +485,12 @@ static bool is_small(const struct ofl_call *call)
 static enum ofl_reason run_in_a_lane(const struct ofl_call *call, struct ofl_device_times *times)
 {
     struct job job = {call, ofl_lane_take(is_small(call), &times->wait), times, OFL_OK};
+    if (job.lane == NULL) {
+        return OFL_EXITING;
+    }
     job.reason = ofl_device_state(); /* it may have been lost meanwhile */
-    if (job.reason == OFL_OK) {
-        ofl_with_large_stack(job_errand, &job);
+    if (job.reason == OFL_OK && !ofl_with_large_stack(job_errand, &job)) {
+        job.reason = OFL_HOST_MEMORY;
     }
     ofl_lane_leave(job.lane);
     return job.reason;
@@ -515,48 +523,6 @@ enum ofl_reason ofl_device_run(const struct ofl_call *call, struct ofl_device_ti
     pthread_setcancelstate(cancellable, NULL);
     errno = saved;
     return reason;
-}
-
-/* Work of another kind, see ofl_in_turn. */
-struct other_work {
-    enum ofl_reason (*errand)(const struct ofl_started *started, void *argument);
-    void *argument;
-    enum ofl_reason reason;
-};
-
-static void other_errand(void *argument)
-{
-    struct other_work *work = argument;
-    struct ofl_descriptors descriptors;
-    ofl_descriptors_fill(&descriptors);
-    work->reason = work->errand(ofl_started_device(), work->argument);
-    if (work->reason == OFL_DEVICE_LOST) {
-        ofl_device_lost();
-    }
-    ofl_descriptors_restore(&descriptors);
-}
-
-enum ofl_reason ofl_in_turn(enum ofl_reason (*errand)(const struct ofl_started *started, void *argument),
-                            void *argument, double *wait)
-{
-    struct other_work work = {errand, argument, ofl_device_state()};
-    int saved = errno, cancellable;
-    if (work.reason == OFL_OK && !ofl_device_is_ours()) {
-        work.reason = OFL_FORKED;
-    }
-    if (work.reason != OFL_OK) {
-        return work.reason;
-    }
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
-    struct ofl_lane *first = ofl_lane_take(false, wait);
-    work.reason = ofl_device_state(); /* it may have been lost meanwhile */
-    if (work.reason == OFL_OK) {
-        ofl_with_large_stack(other_errand, &work);
-    }
-    ofl_lane_leave(first);
-    pthread_setcancelstate(cancellable, NULL);
-    errno = saved;
-    return work.reason;
 }
 
 enum ofl_reason ofl_device_supports(const struct ofl_call *call)

@@ -36,6 +36,9 @@ enum ofl_reason ofl_streams_create(const struct ofl_started *device, struct ofl_
 /* The device stopped working: OFL_DEVICE_LOST from now on. */
 void ofl_device_lost(void);
 
+/* Whether this thread is in a call: a handler of its faults asks. */
+bool ofl_device_is_inside(void);
+
 /* Whether this process is the one that started the device.  Sees also what was forked without
  * the handlers of pthread_atfork. */
 bool ofl_device_is_ours(void);

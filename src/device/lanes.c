@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { NOT_MADE, FREE, BUSY };
 
@@ -22,6 +23,7 @@ static struct ofl_lane lanes[OFL_MOST_LANES];
 static int state[OFL_MOST_LANES];
 static uint64_t held[OFL_MOST_LANES]; /* device memory, when they were left */
 static bool no_more;                  /* lanes cannot be made */
+static bool closed;                   /* the process is ending */
 static _Atomic uint64_t bytes;
 
 /* `lock` is held. */
@@ -51,10 +53,10 @@ static struct ofl_lane *find(bool small)
 
 struct ofl_lane *ofl_lane_take(bool small, double *wait)
 {
-    struct ofl_lane *lane;
+    struct ofl_lane *lane = NULL;
     double begin = ofl_clock();
     pthread_mutex_lock(&lock);
-    while ((lane = find(small)) == NULL) {
+    while (!closed && (lane = find(small)) == NULL) {
         pthread_cond_wait(&left, &lock);
     }
     pthread_mutex_unlock(&lock);
@@ -76,6 +78,32 @@ void ofl_lane_leave(struct ofl_lane *lane)
     state[lane - lanes] = FREE;
     count_bytes((int)(lane - lanes));
     pthread_cond_broadcast(&left);
+    pthread_mutex_unlock(&lock);
+}
+
+/* `lock` is held. */
+static int count_busy(void)
+{
+    int busy = 0;
+    for (int i = 0; i < OFL_MOST_LANES; i++) {
+        busy += state[i] == BUSY;
+    }
+    return busy;
+}
+
+void ofl_lanes_close(int callers)
+{
+    enum { most_seconds = 10 };
+    struct timespec until;
+    int result = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += most_seconds;
+    pthread_mutex_lock(&lock);
+    closed = true;
+    pthread_cond_broadcast(&left);
+    while (result == 0 && count_busy() > callers) {
+        result = pthread_cond_clockwait(&left, &lock, CLOCK_MONOTONIC, &until);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -103,6 +131,9 @@ void ofl_lanes_after_fork(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    for (int i = 0; i < OFL_MOST_LANES; i++) { /* of calls that only the parent goes on with */
+        state[i] = state[i] == BUSY ? NOT_MADE : state[i];
+    }
 }
 
 void ofl_lane_clocks(const struct ofl_started *started, double seconds, struct ofl_device_times *times)

@@ -11,9 +11,14 @@ struct ofl_lane {
     struct ofl_step step[OFL_MOST_STEPS];
 };
 
-/* Waits until a lane is free; *wait gets the seconds.  A call that is not small gets the first one.  Never NULL. */
+/* Waits until a lane is free; *wait gets the seconds.  A call that is not small gets the first one.  NULL when the
+ * process is ending. */
 struct ofl_lane *ofl_lane_take(bool small, double *wait);
 void ofl_lane_leave(struct ofl_lane *lane);
+
+/* No lane is given out any more (ofl_lane_take gives NULL).  Returns when those that are taken have been left, all but
+ * `callers` of the caller's, or after ten seconds: a device may hang. */
+void ofl_lanes_close(int callers);
 
 /* Gives up the memory of lanes that nobody uses.  False where there was none. */
 bool ofl_lanes_release_idle(void);

@@ -34,7 +34,9 @@ static void look_errand(void *unused)
 static void look(void)
 {
     int saved = errno;
-    ofl_with_large_stack(look_errand, NULL);
+    if (!ofl_with_large_stack(look_errand, NULL)) {
+        found = OFL_HOST_MEMORY;
+    }
     errno = saved;
 }
 

@@ -2,17 +2,18 @@
  *
  * One thread cannot move data as fast as the wires to a device.  The helpers are
  * made at the first work that is worth it, look out for more for a moment after it, and then sleep; they are detached
- * and nobody waits for them at exit.  They carry the mark of ofl_device_on_thread,
- * block all signals, and may run where the process was allowed to run, not only where
- * the thread that made them is bound.  A quarter of the processors are left to others,
- * and no more are taken than what saturates the wires.
- * Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
+ * and nobody waits for them at exit.  Without work for a second they end: a process whose last thread ends (main may
+ * have left by pthread_exit) is over, and must not live on for the sake of helpers.  They carry the mark of
+ * ofl_device_on_thread, block all signals, and may run where the process was allowed to run, not only where the thread
+ * that made them is bound.  A quarter of the processors are left to others, and no more are taken than what saturates
+ * the wires. Entry point: ofl_pool_run.  Where no thread can be made, the caller works alone. */
 #include "device/pool.h"
 #include "device/internal.h"
 #include "device/rest.h"
 #include "device/stack.h"
 #include "base/settings.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -22,6 +23,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { stack_bytes = 1 << 20, enough_helpers = 12 };
@@ -44,9 +46,9 @@ static struct work {
 static _Atomic unsigned news; /* counts what was opened: a futex, on which helpers sleep */
 static atomic_int sleeping;   /* helpers that have to be woken */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-/* Under `making`; constant once tried. */
+/* Written under `making`. */
 static atomic_int threads;
-static atomic_bool tried;
+static atomic_bool tried; /* as many as can be made have been made */
 
 int ofl_pool_helpers(void)
 {
@@ -70,13 +72,28 @@ int ofl_pool_helpers_for(size_t bytes)
     return most < (size_t)helpers ? (int)most : helpers;
 }
 
-/* Until somebody wakes helpers for news after `seen`.  A futex, since one call of the kernel wakes as many as are
- * wanted, and none has to take a lock then. */
-static void sleep_after(unsigned seen)
+/* Until somebody wakes helpers for news after `seen`; false: there was none for too long.  A futex, since one call of
+ * the kernel wakes as many as are wanted, and none has to take a lock then. */
+static bool sleep_after(unsigned seen)
 {
+    static const struct timespec too_long = {.tv_sec = 1};
     atomic_fetch_add(&sleeping, 1);
-    syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    bool idle = syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, seen, &too_long, NULL, 0) != 0 && errno == ETIMEDOUT;
     atomic_fetch_sub(&sleeping, 1);
+    return !idle;
+}
+
+/* Whether the helper that has seen so much news may end: it does not count any more then. */
+static bool resign(unsigned seen)
+{
+    pthread_mutex_lock(&making);
+    bool idle = atomic_load(&news) == seen;
+    if (idle) {
+        atomic_fetch_sub(&threads, 1);
+        atomic_store(&tried, false);
+    }
+    pthread_mutex_unlock(&making);
+    return idle;
 }
 
 static void wake(int helpers)
@@ -135,12 +152,12 @@ static void *help(void *unused)
     pthread_setname_np(pthread_self(), "gpu-offload");
     prctl(PR_SET_TIMERSLACK, 1000UL); /* nanoseconds: naps end in time */
     ofl_rest_begin(&rest);
-    for (;;) {
+    for (bool wanted = true; wanted;) {
         unsigned seen = atomic_load(&news);
         if (take_part_in_all(memberships, &open)) {
             ofl_rest_begin(&rest);
         } else if (ofl_rest_a_little(&rest, open ? nap_within : nap_between) > lingering && !open) {
-            sleep_after(seen);
+            wanted = sleep_after(seen) || !resign(seen);
             ofl_rest_begin(&rest);
         }
     }

@@ -9,6 +9,7 @@
  * OFL_DEVICE_LOST, OFL_FORKED and OFL_EXITING are final. */
 #include "device/descriptors.h"
 #include "device/internal.h"
+#include "device/lanes.h"
 #include "device/launches.h"
 #include "device/loader.h"
 #include "device/stack.h"
@@ -20,6 +21,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -202,14 +204,27 @@ static void start_errand(void *argument)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* At exit drivers and libraries take themselves down, from under calls of other threads: those end first.  Registered
+ * after the driver has been loaded, so that it comes before what the driver does at exit. */
+static void close_lanes(void)
+{
+    ofl_lanes_close(ofl_device_is_inside() ? 1 : 0);
+}
+
 static void start_device(void)
 {
     static struct start start; /* used once in a process: by the thread that won */
     int saved = errno;
     start.text[0] = '\0';
-    ofl_with_large_stack(start_errand, &start);
+    if (!ofl_with_large_stack(start_errand, &start)) {
+        start.reason = OFL_HOST_MEMORY;
+        snprintf(start.text, sizeof start.text, "there is no memory for a stack to start the device on");
+    }
     if (start.reason != OFL_OK) {
         ofl_explain(start.text);
+    }
+    if (start.reason == OFL_OK) {
+        (void)atexit(close_lanes); /* fails only where memory is exhausted */
     }
     pthread_mutex_lock(&start_lock);
     int expected = starting; /* unless the process began to exit */
@@ -339,7 +354,9 @@ enum ofl_reason ofl_operation_prepare(const struct ofl_started *device, enum ofl
     int answer = atomic_load_explicit(&answers[operation], memory_order_acquire);
     if (answer == 0) {
         struct preparation preparation = {.device = device, .operation = operation};
-        ofl_with_large_stack(prepare_errand, &preparation);
+        if (!ofl_with_large_stack(prepare_errand, &preparation)) {
+            preparation.result.reason = OFL_HOST_MEMORY;
+        }
         if (preparation.result.reason != OFL_OK) {
             ofl_explain(preparation.result.text);
         }

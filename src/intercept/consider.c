@@ -3,6 +3,7 @@
  * Entry points: ofl_consider before the call would go to the CPU library, ofl_considered_returned after it
  * came back from there.  The decision itself is src/model's; here its inputs are gathered (settings,
  * machine, the device's situation), the device is run, and what came of it is learned and counted. */
+#include "intercept/aside.h"
 #include "intercept/loading.h"
 #include "intercept/machine.h"
 #include "base/clock.h"
@@ -11,6 +12,7 @@
 #include "base/message.h"
 #include "base/settings.h"
 #include "device/device.h"
+#include "device/stack.h"
 #include "trace/writer.h"
 
 _Thread_local struct ofl_thread ofl_thread;
@@ -105,7 +107,18 @@ static void describe_transfers(struct ofl_visit *visit)
     }
 }
 
-static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings *settings)
+/* Calls of so few operations have operands that are not worth keeping on a device: deciding takes no lock. */
+static const double flops_without_locks = 3e7;
+static atomic_bool prepared; /* what the first decisions read and open is there */
+
+/* For what follows takes locks, or calls the device's libraries, whose own calls pass through. */
+static void set_aside(struct ofl_aside *aside)
+{
+    ofl_aside_close(aside);
+    ofl_thread.backend = true;
+}
+
+static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings *settings, struct ofl_aside *aside)
 {
     enum ofl_reason state = ofl_device_state();
     if (state != OFL_OK && state != OFL_NOT_STARTED) {
@@ -117,11 +130,17 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
     if (strcmp(settings->device, "none") == 0) {
         return ofl_trace_active() ? OFL_MEASURING : OFL_DISABLED;
     }
+    if (!aside->ordinary) {
+        return OFL_ARITHMETIC;
+    }
     if (!settings->force) {
         struct ofl_situation situation;
         ofl_work_from_call(&visit->call, &visit->work);
         if (visit->work.flops < OFL_FLOOR_FLOPS) {
             return OFL_BELOW_FLOOR; /* it came before the floor was set */
+        }
+        if (visit->work.flops >= flops_without_locks) {
+            set_aside(aside);
         }
         describe_residency(visit);
         describe_transfers(visit);
@@ -139,6 +158,7 @@ static enum ofl_reason decide(struct ofl_visit *visit, const struct ofl_settings
     if (!loaded && ofl_loading_elsewhere()) {
         return OFL_LOADING;
     }
+    set_aside(aside);
     return state == OFL_NOT_STARTED ? ofl_start_device() : OFL_OK;
 }
 
@@ -203,38 +223,84 @@ static enum ofl_reason run(struct ofl_visit *visit)
     return reason;
 }
 
+struct consideration {
+    const struct ofl_symbol *symbol;
+    const struct ofl_target *target;
+    const void *caller;
+    enum ofl_reason reason;
+    struct ofl_aside *aside;
+};
+
+static void consider(void *argument)
+{
+    struct consideration *it = argument;
+    struct ofl_thread *thread = &ofl_thread;
+    struct ofl_visit *visit = &thread->visit;
+    if (it->target->integer_bytes == 0) {
+        it->reason = OFL_INTEGER_WIDTH;
+    }
+    if (!atomic_load_explicit(&prepared, memory_order_relaxed) || ofl_trace_active() || ofl_device_state() == OFL_OK) {
+        set_aside(it->aside);
+    }
+    ofl_tracing_begin(visit, it->caller, it->reason);
+    if (it->reason == OFL_OK) {
+        it->reason = decide(visit, ofl_settings(), it->aside);
+        atomic_store_explicit(&prepared, true, memory_order_relaxed);
+        if (it->reason == OFL_OK) {
+            ofl_aside_at_length(it->aside);
+            it->reason = run(visit);
+        }
+    }
+    thread->backend = false;
+    if (it->reason != OFL_OK) {
+        visit->started = visit->decided || visit->traced ? ofl_clock() : 0;
+    }
+}
+
 bool ofl_consider(const struct ofl_symbol *symbol, const struct ofl_target *target, const void *caller,
                   enum ofl_reason reason)
 {
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
-    const struct ofl_settings *settings = ofl_settings();
+    struct ofl_aside aside;
+    struct consideration it = {symbol, target, caller, reason, &aside};
     ofl_set_floor();
+    ofl_aside_begin(&aside);
     thread->considered = true;
-    visit->decided = false;
+    visit->decided = visit->traced = false;
     visit->loading = visit->looked = false;
     visit->spent = 0;
     visit->info = 0;
-    if (target->integer_bytes == 0) {
-        reason = OFL_INTEGER_WIDTH;
+    if (!ofl_with_large_stack(consider, &it)) {
+        it.reason = OFL_HOST_MEMORY;
     }
-    ofl_tracing_begin(visit, caller, reason);
-    if (reason == OFL_OK) {
-        thread->backend = true; /* what the device's libraries call passes through */
-        reason = decide(visit, settings);
-        if (reason == OFL_OK) {
-            reason = run(visit);
-        }
-        thread->backend = false;
-    }
-    visit->reason = reason;
-    if (reason == OFL_OK) {
+    visit->reason = it.reason;
+    if (it.reason == OFL_OK) {
         thread->outermost = NULL;
         ofl_count(thread->counters, symbol, OFL_COUNT_DEVICE);
-        return true;
     }
-    visit->started = visit->decided || visit->traced ? ofl_clock() : 0;
-    return false;
+    ofl_aside_end(&aside);
+    return it.reason == OFL_OK;
+}
+
+/* What the CPU library's time teaches, and what the trace says of it. */
+static void note_return(void *argument)
+{
+    struct ofl_visit *visit = argument;
+    double finished = ofl_clock();
+    ofl_tracing_end(visit, visit->started, finished, NULL);
+    if (visit->decided) {
+        double seconds = visit->info == 0 ? finished - visit->started : 0;
+        /* For the program a device that fails takes its own time and the CPU's: a routine that it fails in again
+         * and again is soon not sent there. */
+        if (visit->spent > 0 && seconds > 0) {
+            ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, visit->spent + seconds);
+        }
+        ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, seconds);
+        if (visit->reason == OFL_SLOWER || visit->reason == OFL_PROBE || visit->reason == OFL_NOT_STARTED) {
+            ofl_device_residency_missed(&visit->call, visit->prediction.residency_saving);
+        }
+    }
 }
 
 void ofl_considered_returned(const struct ofl_symbol *symbol)
@@ -242,20 +308,13 @@ void ofl_considered_returned(const struct ofl_symbol *symbol)
     struct ofl_thread *thread = &ofl_thread;
     struct ofl_visit *visit = &thread->visit;
     if (visit->decided || visit->traced) {
-        double finished = ofl_clock();
-        ofl_tracing_end(visit, visit->started, finished, NULL);
-        if (visit->decided) {
-            double seconds = visit->info == 0 ? finished - visit->started : 0;
-            /* For the program a device that fails takes its own time and the CPU's: a routine that it fails in again
-             * and again is soon not sent there. */
-            if (visit->spent > 0 && seconds > 0) {
-                ofl_learn(&learning, &visit->work, &visit->prediction, OFL_OK, visit->spent + seconds);
-            }
-            ofl_learn(&learning, &visit->work, &visit->prediction, visit->reason, seconds);
-            if (visit->reason == OFL_SLOWER || visit->reason == OFL_PROBE || visit->reason == OFL_NOT_STARTED) {
-                ofl_device_residency_missed(&visit->call, visit->prediction.residency_saving);
-            }
+        struct ofl_aside aside;
+        ofl_aside_begin(&aside);
+        if (visit->traced || (visit->decided && visit->work.flops >= flops_without_locks)) {
+            ofl_aside_close(&aside);
         }
+        ofl_with_large_stack(note_return, visit);
+        ofl_aside_end(&aside);
     }
     if (visit->reason == OFL_BELOW_FLOOR) {
         ofl_count(thread->counters, symbol, OFL_COUNT_SMALL);

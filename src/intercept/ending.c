@@ -10,6 +10,7 @@
 #include "trace/writer.h"
 
 #include <dlfcn.h>
+#include <fenv.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,8 +19,11 @@ static _Atomic bool ending; /* whoever sets it writes */
 
 static void write_counts(void)
 {
+    fenv_t arithmetic;
+    feholdexcept(&arithmetic); /* the figures are rounded, which the program may have let trap */
     ofl_summary_write();
     ofl_trace_stop();
+    fesetenv(&arithmetic);
 }
 
 void ofl_ending(void)

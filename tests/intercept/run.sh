@@ -74,6 +74,39 @@ if "$cc" -O1 "$here/fork_signals.c" -o fork_signals -lblas -lpthread; then
     check fork-signals timeout 60 "$command" run --device host --force ./fork_signals
 fi
 
+# Small stacks and coroutines' stacks: as far as the library by itself is content with them.
+if "$cc" -O1 "$here/stacks.c" -o stacks -lblas -lpthread; then
+    for kind in thread coroutine fiber; do
+        for bytes in 16384 32768 131072; do
+            ./stacks $kind $bytes || continue
+            for way in '' '--residency always' '--trace stacks.trace'; do
+                # shellcheck disable=SC2086
+                check "stack-$kind-$bytes-${way// /_}" "$command" run --device host --force $way ./stacks $kind $bytes
+            done
+            check "stack-$kind-$bytes-auto" "$command" run ./stacks $kind $bytes
+        done
+    done
+fi
+
+# Handlers that leave a call; and what calls leave alone, on the device, on the CPU and with a trace.
+if "$cc" -O1 "$here/handlers.c" -o handlers -lblas; then
+    rm -f summary
+    read -r completed begun < <(GPU_OFFLOAD_SUMMARY=summary timeout 60 "$command" run --device host --force ./handlers)
+    on_device=$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)
+    check handlers test "${completed:-1}" -le "${on_device:-0}" -a "${on_device:-0}" -le "${begun:-0}"
+fi
+if "$cc" -O1 "$here/untouched.c" -o untouched -lblas -lpthread -lm && ./untouched >/dev/null; then
+    for way in '--device host --force' '--device host' '--device none' ''; do
+        # shellcheck disable=SC2086
+        check "untouched${way// /_}" "$command" run $way ./untouched
+        # shellcheck disable=SC2086
+        check "untouched-traced${way// /_}" "$command" run $way --trace untouched.trace ./untouched
+    done
+    rm -f summary
+    calls=$(GPU_OFFLOAD_SUMMARY=summary "$command" run --device host --force ./untouched)
+    check arithmetic test "$calls" = "$(awk '$1 == "dgemm" && $2 == "host" { print $3 }' summary)"
+fi
+
 # However a program ends, what it did is written, once.
 if "$cc" -O1 "$here/endings.c" -o endings -lblas; then
     for way in return _exit _Exit quick signal late fork vfork; do
@@ -89,6 +122,21 @@ if "$cc" -O1 "$here/endings.c" -o endings -lblas; then
         "$command" report trace >reported
         check "ending-trace-$way" test "$(grep -c '^  process ' reported):$(grep -c 'without saying so' reported)" = "$ended:0"
     done
+fi
+
+if "$cc" -O1 "$here/last_thread.c" -o last_thread -lblas -lpthread; then
+    check last-thread env GPU_OFFLOAD_STAGING_THREADS=2 timeout -s KILL 30 "$command" run --device host --force ./last_thread
+fi
+
+# OpenBLAS by itself may hang where a process ends so: with the reference library only.
+reference=/usr/lib/$("$cc" -print-multiarch)/blas
+if [ -e "$reference/libblas.so.3" ] && "$cc" -O1 "$here/leaving.c" -o leaving -lblas -lpthread; then
+    for round in 1 2 3 4 5 6 7 8; do
+        LD_LIBRARY_PATH=$reference timeout -s KILL 30 "$command" run --device host --force ./leaving >leaving.out 2>&1
+        check "leaving-$round" test "$?" = 7
+    done
+else
+    echo "left out: a process that ends during calls, for want of the reference BLAS"
 fi
 
 if "$cc" -O1 "$here/scalars.c" -o scalars -lblas; then

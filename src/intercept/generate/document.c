@@ -72,7 +72,13 @@ static void print_rules(FILE *out)
           "- calls with nothing to compute: a size of zero, `alpha` of zero, no right-hand sides;\n"
           "- questions for the size of a workspace, and workspaces that are too short: the answers are the CPU "
           "library's;\n"
-          "- calls whose output overlaps another operand.\n\n"
+          "- calls whose output overlaps another operand;\n"
+          "- calls made while the program rounds otherwise than to nearest, or lets floating-point exceptions trap: "
+          "devices "
+          "do neither.\n\n"
+          "A device does not raise the flags of floating-point exceptions (`fetestexcept`, `ieee_get_flag`, gfortran's "
+          "note "
+          "at `stop`).\n\n"
           "All results of a call to LAPACK (factors, pivots, `tau`, solutions, `info`) come from one place: the "
           "device, or, when it fails or finds a matrix that LAPACK treats in a way of its own, the CPU library.\n\n",
           out);

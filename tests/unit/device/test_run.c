@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 
 static void start_host(void)
@@ -100,7 +101,7 @@ void test_calls_at_once(void **state)
     in_child(run_at_once);
 }
 
-/* Threads of 64 KiB, the first of which starts the device: the work is done on marked threads. */
+/* Threads of 64 KiB, the first of which starts the device: the work is done on stacks that are lent. */
 static void *start_and_run(void *unused)
 {
     CHECK(ofl_device_start() == OFL_OK);
@@ -119,16 +120,42 @@ static void run_on_small_stacks(void)
         CHECK(pthread_create(&thread, &attributes, start_and_run, NULL) == 0);
         CHECK(pthread_join(thread, NULL) == 0);
     }
-    CHECK(marked > 0);
-    marked = 0;
-    run_many(NULL); /* the main thread does its own work */
-    CHECK(marked == 0);
+    CHECK(marked == 0); /* each thread does its own work */
+}
+
+static void *run_without_memory(void *result)
+{
+    static struct product product;
+    struct ofl_call call = product_call(&product);
+    struct rlimit before, none;
+    CHECK(getrlimit(RLIMIT_AS, &before) == 0);
+    none = (struct rlimit){.rlim_cur = 1, .rlim_max = before.rlim_max};
+    CHECK(setrlimit(RLIMIT_AS, &none) == 0);
+    *(enum ofl_reason *)result = ofl_device_run(&call, NULL);
+    CHECK(setrlimit(RLIMIT_AS, &before) == 0);
+    return NULL;
+}
+
+/* The call is the CPU library's rather than done where there is no room. */
+static void run_without_a_stack(void)
+{
+    enum ofl_reason reason = OFL_OK;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    setenv("GPU_OFFLOAD_DEVICE", "host", 1);
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    start_and_run(NULL);
+    CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, 64 << 10) == 0);
+    CHECK(pthread_create(&thread, &attributes, run_without_memory, &reason) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(reason == OFL_HOST_MEMORY);
 }
 
 void test_small_stacks(void **state)
 {
     (void)state;
     in_child(run_on_small_stacks);
+    in_child(run_without_a_stack);
 }
 
 static void refuse(void)

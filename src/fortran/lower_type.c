@@ -5,6 +5,7 @@
  * is a descriptor of 40 + 24 * rank bytes (64 + ... is ISO_Fortran_binding's), a scalar one a pointer; a deferred
  * length adds a hidden component behind all others, which only counts for the size. */
 #include "fortran/lower.h"
+#include "fortran/module_guard.h"
 
 #include <string.h>
 
@@ -95,7 +96,7 @@ struct ofl_k_expr *ofl_element_bytes(struct ofl_lower *l, struct ofl_value_type 
 struct layout {
     int64_t bytes, align;
     bool descriptors, bound;
-    const char *leaf;
+    const char *leaf; /* a component that the loop may name */
     int64_t leaf_offset;
 };
 
@@ -183,11 +184,27 @@ static struct layout measure(struct ofl_lower *l, const struct ofl_symbol *symbo
     return inner;
 }
 
-/* `n`, or `sub%n`, or `v(1)`: the component of an intrinsic type that stands for the element. */
-static void note_leaf(struct ofl_lower *l, struct layout *layout, const struct ofl_symbol *symbol,
-                      const struct ofl_component *component, const struct layout *inner)
+/* Whether the host's text at the loop may name a component: a private one is known in the type's module only, its
+ * submodules included. */
+static bool is_visible(const struct ofl_lower *l, const struct ofl_symbol *type, const struct ofl_symbol *component)
 {
-    if (layout->leaf != NULL || !component->plain || component->bytes == 0) {
+    const struct ofl_stmt *stmt = type->definition->as.type_def.components.first;
+    while (stmt != NULL && stmt->kind != OFL_STMT_PRIVATE_COMPONENTS) {
+        stmt = stmt->next;
+    }
+    const struct ofl_unit *ours = ofl_unit_outermost(l->unit), *theirs = ofl_unit_outermost(type->scope->unit);
+    const struct ofl_name *module = ours->kind == OFL_UNIT_SUBMODULE ? ours->ancestor.name : ours->name.name;
+    return !OFL_HAS(component, PRIVATE) && (stmt == NULL || OFL_HAS(component, PUBLIC))
+               ? true
+               : ours == theirs || (theirs->kind == OFL_UNIT_MODULE && module == theirs->name.name);
+}
+
+/* `n`, or `sub%n`, or `v(1)`: the component of an intrinsic type that stands for the element. */
+static void note_leaf(struct ofl_lower *l, struct layout *layout, const struct ofl_symbol *type,
+                      const struct ofl_symbol *symbol, const struct ofl_component *component,
+                      const struct layout *inner)
+{
+    if (layout->leaf != NULL || !component->plain || component->bytes == 0 || !is_visible(l, type, symbol)) {
         return;
     }
     struct ofl_text name = {.arena = l->arena};
@@ -237,7 +254,7 @@ static struct layout layout_of(struct ofl_lower *l, const struct ofl_symbol *typ
         struct ofl_component component = {0};
         struct layout inner = measure(l, symbol, &component, span);
         place(&layout, &component);
-        note_leaf(l, &layout, symbol, &component, &inner);
+        note_leaf(l, &layout, type, symbol, &component, &inner);
         layout.descriptors |= inner.descriptors;
         layout.bound |= inner.bound;
         if (found != NULL && symbol == wanted) {
@@ -277,8 +294,10 @@ const char *ofl_leaf_of(struct ofl_lower *l, const struct ofl_symbol *type, int6
         return NULL;
     }
     if (layout.leaf == NULL) {
-        ofl_lower_refuse(l, span, "a value of type '%s', which has no component of an intrinsic type,",
-                         type->name->text);
+        ofl_lower_refuse(
+            l, span,
+            "a value of type '%s', which has bound procedures and no component of an intrinsic type that is public,",
+            type->name->text);
     }
     *offset = layout.leaf_offset;
     return layout.leaf;

@@ -453,12 +453,15 @@ static bool count(struct run *run)
 
 /* Small ones let the device begin early, large ones are copied at a higher rate; who copies alone keeps neither
  * waiting. */
-static size_t piece_bytes_for(size_t bytes, int helpers)
+static size_t piece_bytes_for(const struct ofl_started *started, size_t bytes, int helpers)
 {
+    size_t share = bytes / pieces_of_run, most = OFL_SMALL_SLOT_BYTES;
     if (ofl_settings()->small_pieces) {
         return OFL_TEST_PIECE_BYTES;
     }
-    size_t share = bytes / pieces_of_run, most = helpers > 0 ? OFL_SLOT_BYTES : OFL_SMALL_SLOT_BYTES;
+    if (helpers > 0) {
+        most = started->lane == 0 ? OFL_SLOT_BYTES : OFL_LANE_SLOT_BYTES;
+    }
     share = share < most ? share : most;
     return share > smallest_piece ? share : smallest_piece;
 }
@@ -494,7 +497,7 @@ enum ofl_reason ofl_pipeline_run(struct ofl_pipeline *pipeline)
                       .stream_in = alone ? started->stream : started->in_stream,
                       .compute = started->stream,
                       .stream_out = alone ? started->stream : started->out_stream,
-                      .piece_bytes = piece_bytes_for(bytes, helpers)};
+                      .piece_bytes = piece_bytes_for(started, bytes, helpers)};
     run.loads.bit_bytes = bit_bytes_for(run.piece_bytes);
     run.loads.reason = OFL_OK;
     if (!count(&run)) {

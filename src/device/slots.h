@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /* On an H200 copies of 4 MiB reach 97% of what the wires allow, those of 1 MiB 88%, those of 256 KiB 65%
- * (bench/transfers). */
-enum { OFL_SLOTS = 8, OFL_SLOT_BYTES = 4 << 20, OFL_SMALL_SLOT_BYTES = 512 << 10 };
+ * (bench/transfers).  So the first lane takes up to 64 MiB of page-locked memory, another one 32. */
+enum { OFL_SLOTS = 8, OFL_SLOT_BYTES = 4 << 20, OFL_LANE_SLOT_BYTES = 2 << 20, OFL_SMALL_SLOT_BYTES = 512 << 10 };
 
 struct ofl_slot {
     char *address;           /* NULL: there is no page-locked memory */

@@ -334,7 +334,7 @@ bool ofl_fit_curve(const struct ofl_sample *samples, size_t count, struct ofl_cu
             add_point(out, samples[i].work.flops, samples[i].work.flops / samples[i].seconds);
         }
     }
-    double *values = out->points > 0 ? malloc(count * sizeof *values) : NULL;
+    double *values = out->points > 0 ? malloc((count + 1) * sizeof *values) : NULL;
     if (values == NULL) {
         out->points = 0;
         return false;

@@ -5,7 +5,6 @@
  * is a descriptor of 40 + 24 * rank bytes (64 + ... is ISO_Fortran_binding's), a scalar one a pointer; a deferred
  * length adds a hidden component behind all others, which only counts for the size. */
 #include "fortran/lower.h"
-#include "fortran/module_guard.h"
 
 #include <string.h>
 
@@ -192,11 +191,9 @@ static bool is_visible(const struct ofl_lower *l, const struct ofl_symbol *type,
     while (stmt != NULL && stmt->kind != OFL_STMT_PRIVATE_COMPONENTS) {
         stmt = stmt->next;
     }
-    const struct ofl_unit *ours = ofl_unit_outermost(l->unit), *theirs = ofl_unit_outermost(type->scope->unit);
-    const struct ofl_name *module = ours->kind == OFL_UNIT_SUBMODULE ? ours->ancestor.name : ours->name.name;
-    return !OFL_HAS(component, PRIVATE) && (stmt == NULL || OFL_HAS(component, PUBLIC))
-               ? true
-               : ours == theirs || (theirs->kind == OFL_UNIT_MODULE && module == theirs->name.name);
+    bool hidden = OFL_HAS(component, PRIVATE) || (stmt != NULL && !OFL_HAS(component, PUBLIC));
+    const struct ofl_name *module = ofl_module_of(type->scope->unit);
+    return !hidden || module == NULL || module == ofl_module_of(l->unit);
 }
 
 /* `n`, or `sub%n`, or `v(1)`: the component of an intrinsic type that stands for the element. */

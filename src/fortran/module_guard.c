@@ -14,14 +14,6 @@ static uint64_t combine(uint64_t hash, uint64_t other)
     return hash;
 }
 
-const struct ofl_unit *ofl_unit_outermost(const struct ofl_unit *unit)
-{
-    while (unit->parent != NULL) {
-        unit = unit->parent;
-    }
-    return unit;
-}
-
 static bool is_module(const struct ofl_unit *unit)
 {
     return (unit->kind == OFL_UNIT_MODULE || unit->kind == OFL_UNIT_SUBMODULE) && unit->name.name != NULL;

@@ -33,7 +33,4 @@ const struct ofl_module_guard *ofl_module_guard_of(struct ofl_module_files *file
 /* Notes the guard of a module that was read: what its object has. */
 void ofl_module_guard_note(struct ofl_module_files *files, const struct ofl_unit *unit, uint64_t hash,
                            const char *symbol);
-
-/* The module or submodule that a procedure's body is in; the outermost unit where that is neither. */
-const struct ofl_unit *ofl_unit_outermost(const struct ofl_unit *unit);
 #endif

@@ -399,9 +399,15 @@ static void look_at_stmt(struct ofl_stmt *stmt, struct ofl_scope *scope, void *c
 static bool look_at_expr(const struct ofl_expr *expr, const struct ofl_meaning *meaning, struct ofl_scope *scope,
                          void *context)
 {
-    (void)expr;
+    const struct references *references = context;
+    const struct ofl_symbol *symbol = meaning->kind == OFL_MEANS_COMPONENT ? meaning->symbol : NULL;
     (void)scope;
-    (void)context;
+    if (symbol != NULL && symbol->scope != NULL && symbol->scope->kind == OFL_SCOPE_TYPE &&
+        !is_inner(references, expr->span) && !ofl_component_visible(symbol, references->check->unit)) {
+        ofl_diag_error(references->check->diagnostics, expr->span, "'%s' is a private component of another module",
+                       symbol->name->text);
+        ofl_diag_note(references->check->diagnostics, symbol->declared, "it is declared here");
+    }
     return meaning->kind != OFL_MEANS_UNKNOWN;
 }
 

@@ -183,25 +183,11 @@ static struct layout measure(struct ofl_lower *l, const struct ofl_symbol *symbo
     return inner;
 }
 
-/* Whether the host's text at the loop may name a component: a private one is known in the type's module only, its
- * submodules included. */
-static bool is_visible(const struct ofl_lower *l, const struct ofl_symbol *type, const struct ofl_symbol *component)
-{
-    const struct ofl_stmt *stmt = type->definition->as.type_def.components.first;
-    while (stmt != NULL && stmt->kind != OFL_STMT_PRIVATE_COMPONENTS) {
-        stmt = stmt->next;
-    }
-    bool hidden = OFL_HAS(component, PRIVATE) || (stmt != NULL && !OFL_HAS(component, PUBLIC));
-    const struct ofl_name *module = ofl_module_of(type->scope->unit);
-    return !hidden || module == NULL || module == ofl_module_of(l->unit);
-}
-
 /* `n`, or `sub%n`, or `v(1)`: the component of an intrinsic type that stands for the element. */
-static void note_leaf(struct ofl_lower *l, struct layout *layout, const struct ofl_symbol *type,
-                      const struct ofl_symbol *symbol, const struct ofl_component *component,
-                      const struct layout *inner)
+static void note_leaf(struct ofl_lower *l, struct layout *layout, const struct ofl_symbol *symbol,
+                      const struct ofl_component *component, const struct layout *inner)
 {
-    if (layout->leaf != NULL || !component->plain || component->bytes == 0 || !is_visible(l, type, symbol)) {
+    if (layout->leaf != NULL || !component->plain || component->bytes == 0 || !ofl_component_visible(symbol, l->unit)) {
         return;
     }
     struct ofl_text name = {.arena = l->arena};
@@ -251,7 +237,7 @@ static struct layout layout_of(struct ofl_lower *l, const struct ofl_symbol *typ
         struct ofl_component component = {0};
         struct layout inner = measure(l, symbol, &component, span);
         place(&layout, &component);
-        note_leaf(l, &layout, type, symbol, &component, &inner);
+        note_leaf(l, &layout, symbol, &component, &inner);
         layout.descriptors |= inner.descriptors;
         layout.bound |= inner.bound;
         if (found != NULL && symbol == wanted) {

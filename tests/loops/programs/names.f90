@@ -25,7 +25,8 @@ module host
     integer, private :: hidden = 7
     integer :: seen = 1
   contains
-    procedure :: area
+    private
+    procedure, public :: area
   end type
 contains
   pure integer function area(self)

@@ -33,7 +33,7 @@ struct ofl_calibration_effort {
     double seconds;
     int largest;  /* order */
     bool coarse;  /* every second order only */
-    int sweeps;   /* how often everything is measured, if there is time */
+    int sweeps;   /* after that of the cubes: how often everything is measured, if there is time */
     double later; /* seconds that the passes after this one take, for the time left that is shown */
 };
 

@@ -18,10 +18,10 @@
  *
  * Points that were disturbed are measured again.  SECONDS is the time that all points may take, LARGEST the largest
  * order; with --coarse every second order is left out; with --device, on which large calls take little time, these are
- * measured in more ways.  Everything is measured in several sweeps, some time apart, as
- * far as the time allows: what a routine takes may depend on where its threads happen to run.  After a crash a new
- * client goes on: --from leaves out so many cells, --skip these routines.  With --random the shapes and flags are
- * random ones instead, to compare predictions with
+ * measured in more ways.  A first sweep measures the cubes, as large as there is time for, since nothing is known
+ * beyond them; --sweeps N says how many more measure everything, some time apart: what a routine takes may depend on
+ * where its threads happen to run.  After a crash a new client goes on: --from leaves out so many cells, --skip these
+ * routines.  With --random the shapes and flags are random ones instead, to compare predictions with
  * (`gpu-offload estimate --check`); then N counts rounds. */
 #include "cli/calibrate/canary.h"
 #include "cli/calibrate/measure.h"
@@ -109,12 +109,12 @@ struct sweeping {
     struct progress progress[OFL_OPERATION_COUNT][4];
 };
 
-/* With time for one sweep only, every second order has nothing but its cube: large orders matter more. */
+/* The cube first; later, with time for one more sweep only, shapes and flags at every second order. */
 static struct ofl_calibration_choice choice_at(const struct sweeping *all, size_t size)
 {
     const int order = orders[size * all->step];
     const bool single = all->task->sweeps == 1;
-    const bool rich = order <= largest_shapes[all->task->device] && (!single || size % 2 == 1);
+    const bool rich = all->sweep > 0 && order <= largest_shapes[all->task->device] && (!single || size % 2 == 1);
     const size_t turn = single ? size / 2 : size;
     struct ofl_calibration_choice choice = {rich ? 1 + (int)(turn % 2) : 0, order <= LARGE,
                                             rich && order <= largest_flags[all->task->device]};
@@ -124,14 +124,16 @@ static struct ofl_calibration_choice choice_at(const struct sweeping *all, size_
 /* Whether there is time for a cell. */
 static bool is_affordable(const struct sweeping *all, const struct progress *own, size_t size, int calls)
 {
-    double left = all->until - ofl_clock();
-    if (all->sweep > 0) { /* what it took the first time */
+    double left = all->until - ofl_clock(), share = left / all->cells_left;
+    if (all->sweep > 1) { /* what it took the last time */
         return own->seconds[size] > 0 && own->seconds[size] < left;
+    }
+    if (all->sweep == 1) { /* what one of its calls took */
+        return own->seconds[size] > 0 && own->seconds[size] * calls < 4 * share;
     }
     /* Twice the order takes eight times as long. */
     double longest = own->longest * (all->step == 2 ? 8 : 3);
-    double expected = longest * calls * (orders[size * all->step] <= LARGE ? 4 : 2);
-    return left > 0 && expected < 4 * left / all->cells_left;
+    return left > 0 && longest * (orders[size * all->step] <= LARGE ? 4 : 2) < 4 * share;
 }
 
 /* A routine at one order. */
@@ -191,11 +193,10 @@ static void measure_all(const struct task *task)
     while (all.sizes * all.step < ORDERS && orders[all.sizes * all.step] <= task->largest) {
         all.sizes++;
     }
-    printf("plan %zu\n", all.routines * all.sizes * task->sweeps);
-    for (all.sweep = 0; all.sweep < task->sweeps; all.sweep++) {
-        /* The first one decides how far it goes. */
+    printf("plan %zu\n", all.routines * all.sizes * (1 + task->sweeps));
+    for (all.sweep = 0; all.sweep <= task->sweeps; all.sweep++) {
         double left = until - ofl_clock();
-        all.until = all.sweep == 0 && task->sweeps > 1 ? until - 0.4 * left : until;
+        all.until = all.sweep == 0 ? until - (task->sweeps == 1 ? 0.5 : 0.7) * left : until;
         measure_sweep(&all);
     }
     ofl_calibration_free(&all.memory);

@@ -62,6 +62,25 @@ static void define(struct ofl_lines *lines, const struct ofl_module_guard *guard
     ofl_line_add(lines, "end subroutine");
 }
 
+/* gfortran takes `end module &` at the end of a file: what is appended must not continue it. */
+static void cut_continuation(struct ofl_rewriter *rewriter, const struct ofl_file *file)
+{
+    const struct ofl_unit *last = file->units;
+    while (last != NULL && last->next != NULL) {
+        last = last->next;
+    }
+    const struct ofl_source *source = file->source;
+    if (last == NULL || last->whole.end < source->base || last->whole.end >= source->base + source->length) {
+        return; /* it ends in an included file */
+    }
+    const char *rest = source->text + (last->whole.end - source->base);
+    rest += strspn(rest, " \t");
+    if (*rest == '&') {
+        const struct ofl_lines none = {.arena = rewriter->arena};
+        ofl_rewrite_edit(rewriter, last->whole.end, source->base + source->length, &none);
+    }
+}
+
 bool ofl_guards_define(struct ofl_rewriter *rewriter, const struct ofl_file *file, struct ofl_module_files *files)
 {
     struct ofl_lines *lines = &rewriter->appended;
@@ -73,6 +92,9 @@ bool ofl_guards_define(struct ofl_rewriter *rewriter, const struct ofl_file *fil
             define(lines, guard, files->plain_suffix != NULL);
             any = true;
         }
+    }
+    if (any) {
+        cut_continuation(rewriter, file);
     }
     return any;
 }

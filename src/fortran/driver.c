@@ -391,36 +391,46 @@ static bool learns(const struct driver *driver, const struct job *job)
     return job->modules && (driver->command.device != OFL_FC_NO_DEVICE || !job->input->preprocess);
 }
 
-/* Translates the inputs that may hold parallel loops; the status of the command so far. */
+/* Reads a file that may hold parallel loops (`wanted`) or that others need; NULL if it is none, or after an error. */
+static struct ofl_translating *read_one(struct driver *driver, const struct job *job, bool wanted, bool any,
+                                        int *status)
+{
+    bool others = any && driver->command.device != OFL_FC_NO_DEVICE && driver->job_count > 1;
+    bool named = job->input->name == job->input->argument;
+    if (!wanted && ((!others && !learns(driver, job)) || (named && access(job->input->argument, R_OK) != 0))) {
+        return NULL;
+    }
+    const char *preprocessed = NULL;
+    if (job->input->preprocess && (preprocessed = preprocess(driver, job, status)) == NULL) {
+        return NULL;
+    }
+    struct ofl_translating *translating = ofl_translate_read(&driver->translator, job->input, preprocessed);
+    if (translating == NULL && wanted) {
+        *status = 1;
+    }
+    return translating;
+}
+
+/* Translates the inputs that need it; the status of the command so far. */
 static int translate_all(struct driver *driver, const bool *wanted, bool any)
 {
-    struct ofl_translator *translator = &driver->translator;
+    struct ofl_translating **read =
+        ofl_arena_alloc(driver->arena, driver->job_count * sizeof(struct ofl_translating *));
     int status = 0;
     if (any) {
         add_host_includes(driver);
     }
-    ofl_translator_start(translator, &driver->command, driver->arena);
+    ofl_translator_start(&driver->translator, &driver->command, driver->arena);
     for (size_t i = 0; i < driver->job_count; i++) {
-        struct job *job = &driver->jobs[i];
-        const char *preprocessed = NULL;
-        int step = 0;
-        bool behind = any && driver->command.device != OFL_FC_NO_DEVICE && i + 1 < driver->job_count;
-        bool learn = !wanted[i] && (behind || learns(driver, job));
-        if (!wanted[i] &&
-            (!learn || (job->input->name == job->input->argument && access(job->input->argument, R_OK) != 0))) {
-            continue;
+        read[i] = read_one(driver, &driver->jobs[i], wanted[i], any, &status);
+    }
+    for (size_t i = 0; i < driver->job_count; i++) {
+        struct ofl_translation translation = {.result = OFL_TRANSLATE_UNCHANGED};
+        if (read[i] != NULL) {
+            translation = ofl_translate(read[i]);
         }
-        if (job->input->preprocess && (preprocessed = preprocess(driver, job, &step)) == NULL) {
-            status = step;
-            continue;
-        }
-        if (learn) {
-            ofl_translator_learn(translator, job->input, preprocessed);
-            continue;
-        }
-        struct ofl_translation translation = ofl_translate(translator, job->input, preprocessed);
         if (translation.result == OFL_TRANSLATE_FAILED ||
-            (translation.result == OFL_TRANSLATE_CHANGED && !save_translated(driver, job, &translation))) {
+            (translation.result == OFL_TRANSLATE_CHANGED && !save_translated(driver, &driver->jobs[i], &translation))) {
             status = 1;
         }
     }

@@ -297,8 +297,9 @@ static void add_piece(struct ofl_lines *lines, const char *text, size_t length, 
     ofl_line_add(lines, "character(%d), parameter :: w%zu = %s", PIECE, piece, out.bytes);
 }
 
-void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *suffix,
-                             bool cuda, const void *image, size_t bytes)
+void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels,
+                             const struct ofl_guards *guards, const char *suffix, bool cuda, const void *image,
+                             size_t bytes)
 {
     struct ofl_lines *lines = &rewriter->appended;
     unsigned char *packed = ofl_arena_alloc(rewriter->arena, ofl_pack_room(bytes));
@@ -324,6 +325,7 @@ void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const struct ofl_ker
     ofl_line_add(lines, "integer(c_int64_t), intent(in) :: version, device, length, identity");
     ofl_line_add(lines, "character(kind=c_char), intent(in) :: image(*)");
     ofl_line_add(lines, "end subroutine");
+    ofl_guards_add_interfaces(lines, guards);
     ofl_line_add(lines, "end interface");
     for (size_t piece = 0; piece < pieces; piece++) {
         size_t rest = length - piece * PIECE;
@@ -334,5 +336,6 @@ void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const struct ofl_ker
     /* A positive number of 63 bits out of the name's 64. */
     ofl_line_add(lines, "call ofl_loops_image(loop, %d_8, %d_8, image, %zu_8, %" PRIu64 "_8)", OFL_LOOPS_ABI,
                  cuda ? OFL_LOOPS_CUDA : OFL_LOOPS_CUDA_CPU, length, (uint64_t)strtoull(suffix, NULL, 16) >> 1);
+    ofl_guards_add_calls(lines, guards);
     ofl_line_add(lines, "end subroutine");
 }

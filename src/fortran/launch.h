@@ -4,6 +4,7 @@
 #ifndef OFL_FORTRAN_LAUNCH_H
 #define OFL_FORTRAN_LAUNCH_H
 
+#include "fortran/guard.h"
 #include "fortran/lowered.h"
 #include "fortran/meaning.h"
 
@@ -17,8 +18,9 @@ const void *ofl_kernel_compile(struct ofl_rewriter *rewriter, const struct ofl_k
 void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernel, const char *suffix);
 
 /* Puts what all launches of the file call, and the image, behind the file (kernel_launcher.c). */
-void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels, const char *suffix,
-                             bool cuda, const void *image, size_t bytes);
+void ofl_kernel_append_image(struct ofl_rewriter *rewriter, const struct ofl_kernel *kernels,
+                             const struct ofl_guards *guards, const char *suffix, bool cuda, const void *image,
+                             size_t bytes);
 
 /* ---- Between the files of the launch ---- */
 

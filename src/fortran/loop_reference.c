@@ -177,8 +177,44 @@ static void check_name(const struct references *references, const struct ofl_ide
     }
 }
 
+/* The variable or constant whose own memory a designator is in; NULL if pointers lead elsewhere. */
+static const struct ofl_symbol *own_base(struct ofl_modules *modules, const struct ofl_expr *expr,
+                                         struct ofl_scope *scope)
+{
+    const struct ofl_meaning *meaning = ofl_meaning_of(modules, scope, expr);
+    while (meaning->base != NULL && !meaning->pointer) {
+        meaning = ofl_meaning_of(modules, scope, meaning->base);
+    }
+    bool known = meaning->kind == OFL_MEANS_VARIABLE || meaning->kind == OFL_MEANS_CONSTANT;
+    return known && !meaning->pointer ? meaning->symbol : NULL;
+}
+
+/* What may nowhere be defined: the host compiler does not see the statements of a kernel. */
+static void check_definable(const struct references *references, const struct ofl_expr *target, struct ofl_scope *scope)
+{
+    const struct ofl_symbol *symbol = own_base(references->check->modules, target, scope);
+    if (symbol == NULL || is_inner(references, target->span)) {
+        return;
+    }
+    const struct ofl_unit *home = symbol->scope != NULL ? symbol->scope->unit : NULL;
+    bool away = home != NULL && ofl_module_of(home) != ofl_module_of(references->check->unit);
+    const char *why = symbol->class == OFL_SYMBOL_CONSTANT                                 ? "is a named constant"
+                      : symbol->storage == OFL_STORAGE_DUMMY && OFL_HAS(symbol, INTENT_IN) ? "has intent(in)"
+                      : symbol->storage == OFL_STORAGE_MODULE && OFL_HAS(symbol, PROTECTED) && away
+                          ? "is protected by its module"
+                          : NULL;
+    if (why != NULL) {
+        ofl_diag_error(references->check->diagnostics, target->span, "'%s' %s and cannot change", symbol->name->text,
+                       why);
+        ofl_diag_note(references->check->diagnostics, symbol->declared, "it is declared here");
+    }
+}
+
 static void check_defined(const struct references *references, const struct ofl_expr *target, struct ofl_scope *scope)
 {
+    if (target != NULL) {
+        check_definable(references, target, scope);
+    }
     if (target != NULL && target->kind == OFL_EXPR_NAME) {
         const struct ofl_ident ident = {target->as.name.name, target->span};
         check_name(references, &ident, scope);
@@ -363,9 +399,15 @@ static void look_at_stmt(struct ofl_stmt *stmt, struct ofl_scope *scope, void *c
 static bool look_at_expr(const struct ofl_expr *expr, const struct ofl_meaning *meaning, struct ofl_scope *scope,
                          void *context)
 {
-    (void)expr;
+    const struct references *references = context;
+    const struct ofl_symbol *symbol = meaning->kind == OFL_MEANS_COMPONENT ? meaning->symbol : NULL;
     (void)scope;
-    (void)context;
+    if (symbol != NULL && symbol->scope != NULL && symbol->scope->kind == OFL_SCOPE_TYPE &&
+        !is_inner(references, expr->span) && !ofl_component_visible(symbol, references->check->unit)) {
+        ofl_diag_error(references->check->diagnostics, expr->span, "'%s' is a private component of another module",
+                       symbol->name->text);
+        ofl_diag_note(references->check->diagnostics, symbol->declared, "it is declared here");
+    }
     return meaning->kind != OFL_MEANS_UNKNOWN;
 }
 

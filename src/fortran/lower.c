@@ -393,7 +393,8 @@ static void find_components(struct ofl_lower *l)
         }
         object->public.components = ofl_components_in(l, type.derived, l->loop->span);
         for (const struct ofl_kernel_component *part = object->public.components; part != NULL; part = part->next) {
-            object->public.written |= part->written;
+            /* Only targets of pointers are written through what has intent(in), which the host compiler expects. */
+            object->public.written |= part->written && !OFL_HAS(object->public.symbol, INTENT_IN);
         }
     }
 }

@@ -67,6 +67,7 @@ struct ofl_array {
     struct ofl_k_expr *extent[OFL_MAX_RANK]; /* simple */
     struct ofl_value scalar;                 /* SCALAR: for every element */
     struct ofl_view view;
+    bool may_be_absent; /* VIEW, also of a scalar: an optional argument that is passed on; then its address is 0 */
     const struct ofl_expr *expr; /* OPERATION: elementwise over the operands */
     const struct ofl_meaning *meaning;
     struct ofl_array **operands; /* NULL: an absent argument */
@@ -401,6 +402,8 @@ struct ofl_value ofl_lower_call(struct ofl_lower *l, const struct ofl_call *call
                                 struct ofl_span span);
 struct ofl_view ofl_lower_call_array(struct ofl_lower *l, const struct ofl_call *call,
                                      const struct ofl_expr *designator, struct ofl_span span);
+/* An actual argument of an elemental procedure; where it may be absent, the argument itself, not its value. */
+struct ofl_array *ofl_elemental_argument(struct ofl_lower *l, const struct ofl_call *call, unsigned index);
 struct ofl_value ofl_apply_procedure(struct ofl_lower *l, const struct ofl_call *call, struct ofl_array **args,
                                      struct ofl_k_expr *const *subscript, struct ofl_span span);
 

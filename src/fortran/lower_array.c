@@ -133,16 +133,19 @@ static struct ofl_array *operation(struct ofl_lower *l, const struct ofl_expr *e
     array->meaning = meaning;
     array->count = count;
     array->operands = ofl_arena_alloc(l->arena, (count + 1) * sizeof(struct ofl_array *));
-    bool shaped = false;
+    const struct ofl_array *shape = NULL;
     for (unsigned i = 0; i < count; i++) {
         if (operands[i] == NULL) {
             continue;
         }
-        array->operands[i] = ofl_lower_array(l, operands[i]);
-        if (array->operands[i]->rank > 0 && !shaped) {
-            memcpy(array->extent, array->operands[i]->extent, sizeof array->extent);
-            shaped = true;
-        }
+        struct ofl_array *operand =
+            meaning->call != NULL ? ofl_elemental_argument(l, meaning->call, i) : ofl_lower_array(l, operands[i]);
+        array->operands[i] = operand;
+        bool better = shape == NULL || (shape->may_be_absent && !operand->may_be_absent);
+        shape = operand->rank > 0 && better ? operand : shape;
+    }
+    if (shape != NULL) {
+        memcpy(array->extent, shape->extent, sizeof array->extent);
     }
     return array;
 }

@@ -84,6 +84,15 @@ static void pass_scalar(struct ofl_lower *l, struct calling *calling, const stru
     (void)calling;
 }
 
+/* The variable that is passed on, if it is an optional argument of ours; else NULL. */
+static const struct ofl_binding *passed_on(struct ofl_lower *l, const struct ofl_expr *expr)
+{
+    const struct ofl_meaning *meaning = ofl_lower_meaning(l, expr);
+    const struct ofl_binding *binding =
+        meaning->kind == OFL_MEANS_VARIABLE ? ofl_binding_of(l, meaning->symbol, expr->span) : NULL;
+    return binding != NULL && binding->optional ? binding : NULL;
+}
+
 static void pass_view(struct ofl_passed *passed, const struct ofl_view *view)
 {
     passed->address = view->address;
@@ -181,8 +190,10 @@ static struct calling begin_call(struct ofl_lower *l, const struct ofl_call *cal
     struct calling calling = {.call = call, .procedure = target_of(l, call, designator, span), .span = span};
     const struct ofl_procedure *procedure = calling.procedure;
     calling.passed = ofl_arena_alloc(l->arena, (procedure->dummy_count + 1) * sizeof *calling.passed);
-    if (procedure->kind == OFL_PROCEDURE_STATEMENT || procedure->body == NULL || call->target != NULL ||
-        call->arg_count != procedure->dummy_count) {
+    if (procedure->kind == OFL_PROCEDURE_STATEMENT) {
+        ofl_lower_refuse(l, span, "the statement function '%s'", procedure->name->text);
+    }
+    if (procedure->body == NULL || call->target != NULL || call->arg_count != procedure->dummy_count) {
         ofl_lower_refuse(l, span, "a call of '%s', whose body is not at hand,", procedure->name->text);
     }
     return calling;
@@ -401,6 +412,11 @@ static struct calling pass_elements(struct ofl_lower *l, const struct ofl_call *
         if (args[i]->kind == OFL_ARRAY_VIEW && ofl_passing_of(dummy, symbol) == OFL_BY_ADDRESS) {
             struct ofl_view element = ofl_element_view(l, &args[i]->view, subscript);
             pass_view(passed, &element);
+            if (args[i]->may_be_absent) {
+                struct ofl_k_expr *none = ofl_k_integer(l->arena, OFL_K_ADDRESS, 0);
+                passed->address =
+                    ofl_k_select(l->arena, ofl_op(l, OFL_K_EQ, args[i]->view.address, none), none, passed->address);
+            }
             continue;
         }
         struct ofl_value value = ofl_array_element(l, args[i], subscript, span);
@@ -426,6 +442,19 @@ struct ofl_value ofl_apply_procedure(struct ofl_lower *l, const struct ofl_call 
     return finish_function(l, &calling);
 }
 
+struct ofl_array *ofl_elemental_argument(struct ofl_lower *l, const struct ofl_call *call, unsigned index)
+{
+    const struct ofl_expr *expr = call->args[index];
+    bool ours = call->procedure->intrinsic == NULL && call->procedure->dummies[index].optional;
+    if (!ours || passed_on(l, expr) == NULL) {
+        return ofl_lower_array(l, expr);
+    }
+    struct ofl_view view = ofl_lower_view(l, expr);
+    struct ofl_array *array = ofl_array_of_view(l, &view);
+    array->may_be_absent = true;
+    return array;
+}
+
 static void call_elementally(struct ofl_lower *l, const struct ofl_call *call, struct ofl_span span)
 {
     struct ofl_array **args = ofl_arena_alloc(l->arena, (call->arg_count + 1) * sizeof(struct ofl_array *)),
@@ -439,11 +468,13 @@ static void call_elementally(struct ofl_lower *l, const struct ofl_call *call, s
         if (!read && meaning->designator) {
             struct ofl_view view = ofl_lower_view(l, call->args[i]);
             args[i] = ofl_array_of_view(l, &view);
+            args[i]->may_be_absent = passed_on(l, call->args[i]) != NULL;
             ofl_note_assigned(l, &view, span);
         } else {
-            args[i] = ofl_lower_array(l, call->args[i]);
+            args[i] = ofl_elemental_argument(l, call, i);
         }
-        shape = args[i]->rank > 0 && shape == NULL ? args[i] : shape;
+        bool better = shape == NULL || (shape->may_be_absent && !args[i]->may_be_absent);
+        shape = args[i]->rank > 0 && better ? args[i] : shape;
     }
     if (shape == NULL) {
         ofl_lower_refuse(l, span, "an elemental call without an array");

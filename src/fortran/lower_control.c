@@ -250,6 +250,9 @@ void ofl_lower_concurrent(struct ofl_lower *l, struct ofl_stmt *stmt)
 static struct ofl_view where_mask(struct ofl_lower *l, const struct ofl_expr *condition, const struct ofl_view *outer)
 {
     struct ofl_array *array = ofl_lower_array(l, condition);
+    if (array->rank == 0) {
+        ofl_lower_refuse(l, condition->span, "'where' with a scalar");
+    }
     struct ofl_view view =
         ofl_temporary_view(l, ofl_kind_type(OFL_TYPE_LOGICAL, 1), NULL, array->rank, array->extent, condition->span);
     struct ofl_element_loops loops = ofl_begin_elements(l, array->rank, array->extent);

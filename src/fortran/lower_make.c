@@ -20,6 +20,14 @@ static const char *const reserved[] = {
     "linux",    "unsigned", "using",   "virtual", "void",     "volatile",    "wchar_t",  "while",     "xor",
     "short",    "signed",   "isnan",   "isinf",   "signbit",  "thread_local"};
 
+static bool has_variable(const struct ofl_k_var *var, const char *name)
+{
+    while (var != NULL && strcmp(var->name, name) != 0) {
+        var = var->next;
+    }
+    return var != NULL;
+}
+
 const char *ofl_c_name(struct ofl_lower *l, const char *name)
 {
     bool taken = strncmp(name, "ofl", 3) == 0;
@@ -35,11 +43,9 @@ const char *ofl_c_name(struct ofl_lower *l, const char *name)
     for (const struct ofl_k_var *var = l->tables; var != NULL && !taken; var = var->next) {
         taken = strcmp(var->name, name) == 0;
     }
-    for (unsigned list = 0; list < 2 && !taken && l->frame != NULL; list++) {
-        const struct ofl_k_var *var = list == 0 ? l->frame->function->variables : l->frame->function->parameters;
-        for (; var != NULL && !taken; var = var->next) {
-            taken = strcmp(var->name, name) == 0;
-        }
+    /* A function may find a parameter of the kernel, which has variables by then. */
+    for (const struct ofl_frame *frame = l->frame; frame != NULL && !taken; frame = frame->outer) {
+        taken = has_variable(frame->function->variables, name) || has_variable(frame->function->parameters, name);
     }
     return taken ? ofl_arena_format(l->arena, "%s__%u", name, ++l->names) : name;
 }

@@ -182,14 +182,25 @@ static void set_varies(struct flow *flow, struct ofl_usage *usage, bool varies)
     usage->varies |= varies;
 }
 
+/* Whether an allocatable or pointer component's memory is meant, which is not the variable's own. */
+static bool is_elsewhere(struct flow *flow, const struct ofl_expr *expr)
+{
+    if (expr->kind != OFL_EXPR_COMPONENT) {
+        return false;
+    }
+    const struct ofl_meaning *meaning = ofl_meaning_of(flow->l->modules, flow->scope, expr);
+    return meaning->allocatable || meaning->pointer;
+}
+
 /* A designator that is assigned a value; `value` NULL: one that is not known. */
 static void write_designator(struct flow *flow, const struct ofl_expr *target, const struct ofl_expr *value,
                              bool partly)
 {
-    bool part = partly, same = true;
+    bool part = partly, same = true, elsewhere = false;
     const struct ofl_expr *expr = target;
     while (expr->kind == OFL_EXPR_CALL || expr->kind == OFL_EXPR_COMPONENT) {
         part = true;
+        elsewhere |= is_elsewhere(flow, expr);
         if (expr->kind == OFL_EXPR_CALL) {
             read_args(flow, expr->as.call.args);
             for (const struct ofl_arg *arg = expr->as.call.args; arg != NULL; arg = arg->next) {
@@ -213,6 +224,11 @@ static void write_designator(struct flow *flow, const struct ofl_expr *target, c
     bool associated = false;
     struct ofl_usage *usage = usage_of(flow, root_of(flow, meaning->symbol, &associated));
     part |= associated;
+    if (elsewhere && usage->rank == 0) { /* the variable itself only leads there */
+        usage->read = true;
+        usage->exposed |= !flow->defined[usage->number];
+        return;
+    }
     usage->written = true;
     usage->scattered |=
         !same || (associated && usage->rank > 0) || OFL_HAS(usage->symbol, POINTER) || OFL_HAS(usage->symbol, TARGET);

@@ -67,12 +67,8 @@ static struct ofl_k_expr *extent_of(struct ofl_lower *l, struct ofl_k_expr *lowe
     return ofl_keep(l, ofl_k_select(l->arena, ofl_op(l, OFL_K_LT, extent, ofl_i8(l, 0)), ofl_i8(l, 0), extent), "n");
 }
 
-static struct ofl_k_expr *bound_value(struct ofl_lower *l, const struct ofl_symbol *symbol, const struct ofl_expr *expr)
+static struct ofl_k_expr *bound_value(struct ofl_lower *l, const struct ofl_expr *expr)
 {
-    int64_t value;
-    if (ofl_constant_integer(l->modules, symbol->scope, expr, &value)) {
-        return ofl_i8(l, value);
-    }
     return ofl_keep(l, ofl_lower_integer(l, expr), "b");
 }
 
@@ -83,9 +79,9 @@ void ofl_declared_shape(struct ofl_lower *l, const struct ofl_symbol *symbol, st
     unsigned d = 0;
     l->scope = symbol->scope;
     for (const struct ofl_bound *bound = symbol->bounds; bound != NULL; bound = bound->next, d++) {
-        view->dim[d].lower = bound->lower == NULL ? ofl_i8(l, 1) : bound_value(l, symbol, bound->lower);
+        view->dim[d].lower = bound->lower == NULL ? ofl_i8(l, 1) : bound_value(l, bound->lower);
         if (bound->form == OFL_BOUND_EXPLICIT) {
-            view->dim[d].extent = extent_of(l, view->dim[d].lower, bound_value(l, symbol, bound->upper));
+            view->dim[d].extent = extent_of(l, view->dim[d].lower, bound_value(l, bound->upper));
         } else if (bound->form != OFL_BOUND_STAR) {
             ofl_lower_refuse(l, span, "'%s', whose shape is not declared,", symbol->name->text);
         }

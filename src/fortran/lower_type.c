@@ -95,7 +95,7 @@ struct ofl_k_expr *ofl_element_bytes(struct ofl_lower *l, struct ofl_value_type 
 struct layout {
     int64_t bytes, align;
     bool descriptors, bound;
-    const char *leaf;
+    const char *leaf; /* a component that the loop may name */
     int64_t leaf_offset;
 };
 
@@ -187,7 +187,7 @@ static struct layout measure(struct ofl_lower *l, const struct ofl_symbol *symbo
 static void note_leaf(struct ofl_lower *l, struct layout *layout, const struct ofl_symbol *symbol,
                       const struct ofl_component *component, const struct layout *inner)
 {
-    if (layout->leaf != NULL || !component->plain || component->bytes == 0) {
+    if (layout->leaf != NULL || !component->plain || component->bytes == 0 || !ofl_component_visible(symbol, l->unit)) {
         return;
     }
     struct ofl_text name = {.arena = l->arena};
@@ -277,8 +277,10 @@ const char *ofl_leaf_of(struct ofl_lower *l, const struct ofl_symbol *type, int6
         return NULL;
     }
     if (layout.leaf == NULL) {
-        ofl_lower_refuse(l, span, "a value of type '%s', which has no component of an intrinsic type,",
-                         type->name->text);
+        ofl_lower_refuse(
+            l, span,
+            "a value of type '%s', which has bound procedures and no component of an intrinsic type that is public,",
+            type->name->text);
     }
     *offset = layout.leaf_offset;
     return layout.leaf;

@@ -17,23 +17,26 @@ static const struct ofl_attr *find_attr(const struct ofl_attr *attrs, enum ofl_a
     return attrs;
 }
 
+/* The name that bind(c) gives; NULL without. */
+static const char *binding_of(struct ofl_modules *modules, const struct ofl_attr *bind, const struct ofl_name *name)
+{
+    size_t length;
+    for (const struct ofl_arg *arg = bind != NULL ? bind->args : NULL; arg != NULL; arg = arg->next) {
+        if (arg->keyword.name != NULL && arg->value != NULL && arg->value->kind == OFL_EXPR_CHARACTER) {
+            return ofl_literal_text(modules->arena, arg->value, modules->backslash, &length);
+        }
+    }
+    return bind != NULL ? name->text : NULL;
+}
+
 static void set_prefixes(struct ofl_modules *modules, struct ofl_procedure *procedure, const struct ofl_unit *unit)
 {
-    const struct ofl_attr *bind = find_attr(unit->attrs, OFL_ATTR_BIND);
+    procedure->binding = binding_of(modules, find_attr(unit->attrs, OFL_ATTR_BIND), procedure->name);
     procedure->is_impure = find_attr(unit->attrs, OFL_ATTR_IMPURE) != NULL;
     procedure->is_elemental = find_attr(unit->attrs, OFL_ATTR_ELEMENTAL) != NULL;
     procedure->is_pure =
         !procedure->is_impure && (find_attr(unit->attrs, OFL_ATTR_PURE) != NULL || procedure->is_elemental);
     procedure->is_recursive = find_attr(unit->attrs, OFL_ATTR_RECURSIVE) != NULL;
-    if (bind != NULL) {
-        size_t length;
-        procedure->binding = procedure->name->text;
-        for (const struct ofl_arg *arg = bind->args; arg != NULL; arg = arg->next) {
-            if (arg->keyword.name != NULL && arg->value != NULL && arg->value->kind == OFL_EXPR_CHARACTER) {
-                procedure->binding = ofl_literal_text(modules->arena, arg->value, modules->backslash, &length);
-            }
-        }
-    }
 }
 
 static bool is_procedure_symbol(const struct ofl_symbol *symbol)
@@ -81,11 +84,22 @@ static struct ofl_symbol *declared_symbol(struct ofl_modules *modules, const str
     return symbol != NULL && (symbol->unit == unit || symbol->interface == unit) ? symbol : NULL;
 }
 
-/* The body of an external procedure of which there is an interface body. */
-static const struct ofl_unit *external_body(struct ofl_modules *modules, const struct ofl_name *name)
+/* The body of an external procedure: of the same name or, for one with a binding, of the same binding. */
+static const struct ofl_unit *external_body(struct ofl_modules *modules, const struct ofl_name *name,
+                                            const char *binding)
 {
-    const struct ofl_symbol *symbol = modules->global != NULL ? ofl_scope_own(modules->global, name) : NULL;
-    return symbol != NULL ? symbol->unit : NULL;
+    if (modules->global == NULL) {
+        return NULL;
+    }
+    const struct ofl_symbol *symbol = binding == NULL ? ofl_scope_own(modules->global, name) : modules->global->first;
+    for (; symbol != NULL; symbol = binding != NULL ? symbol->next : NULL) {
+        const struct ofl_attr *bind = find_attr(symbol->unit->attrs, OFL_ATTR_BIND);
+        const char *other = binding_of(modules, bind, symbol->name);
+        if ((binding == NULL) == (other == NULL) && (binding == NULL || strcmp(binding, other) == 0)) {
+            return symbol->unit;
+        }
+    }
+    return NULL;
 }
 
 /* An explicit interface names the arguments; the body has their symbols. */
@@ -112,7 +126,8 @@ static void from_interface_body(struct ofl_modules *modules, struct ofl_procedur
     } else {
         bool dummy = procedure->symbol != NULL && procedure->symbol->storage == OFL_STORAGE_DUMMY;
         procedure->kind = OFL_PROCEDURE_EXTERNAL;
-        procedure->body = dummy ? NULL : external_body(modules, unit->name.name);
+        const char *binding = binding_of(modules, find_attr(unit->attrs, OFL_ATTR_BIND), unit->name.name);
+        procedure->body = dummy ? NULL : external_body(modules, unit->name.name, binding);
     }
     if (procedure->body != NULL && procedure->body->kind != OFL_UNIT_MODULE_PROCEDURE) {
         take_symbols(procedure, procedure->body);
@@ -226,7 +241,8 @@ static void declared(struct ofl_modules *modules, struct ofl_procedure *procedur
                       : symbol->storage == OFL_STORAGE_DUMMY ? OFL_PROCEDURE_DUMMY
                                                              : OFL_PROCEDURE_EXTERNAL;
     if (procedure->kind == OFL_PROCEDURE_EXTERNAL) {
-        procedure->body = external_body(modules, procedure->name);
+        const char *binding = interface != NULL ? interface->binding : NULL;
+        procedure->body = external_body(modules, procedure->name, binding);
         if (procedure->body != NULL) {
             take_symbols(procedure, procedure->body);
         }
@@ -253,7 +269,7 @@ const struct ofl_procedure *ofl_procedure_of(struct ofl_modules *modules, struct
         symbol->procedure = ofl_procedure_of_unit(modules, symbol->unit);
         return symbol->procedure;
     }
-    const struct ofl_unit *body = external_body(modules, symbol->name);
+    const struct ofl_unit *body = external_body(modules, symbol->name, NULL);
     bool external = symbol->storage != OFL_STORAGE_DUMMY && !OFL_HAS(symbol, POINTER) && symbol->interface == NULL &&
                     symbol->procedure_stmt == NULL && symbol->scope->kind != OFL_SCOPE_TYPE && !statement;
     if (external && body != NULL) {

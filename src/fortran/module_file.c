@@ -1,5 +1,6 @@
 /* Writing and reading module information files; see module_file.h. */
 #include "fortran/module_file.h"
+#include "fortran/module_guard.h"
 #include "fortran/scope_private.h"
 
 #include <dirent.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 static const char first_line[] = "gpu-offload module information ";
-enum { FORMAT = 2, MAX_HEADER = 4000 };
+enum { FORMAT = 3, MAX_SYMBOL = 127 };
 
 /* A module to be written. */
 struct ofl_module_note {
@@ -160,7 +161,7 @@ static bool cannot_write(const char *path)
 static bool mark_mod(struct ofl_module_files *files, const struct ofl_module_note *note, const char *stem)
 {
     const char *path = ofl_arena_format(files->arena, "%s/%s.%s", files->output, stem, suffix_of_mod(stem));
-    const char *mark = ofl_arena_format(files->arena, "ofl %016" PRIx64, ofl_body_hash(files->modules, note->unit));
+    const char *mark = ofl_arena_format(files->arena, "ofl %016" PRIx64, ofl_module_guard_of(files, note->unit)->hash);
     size_t length = 0, added = strlen(mark);
     const char *text = read_whole(files->arena, path, &length);
     if (text == NULL || length < added || memcmp(text, "\x1f\x8b", 2) != 0 ||
@@ -177,6 +178,7 @@ static bool write_one(struct ofl_module_files *files, const struct ofl_module_no
     const struct ofl_parse_options *options = &note->options;
     const struct ofl_modules *modules = files->modules;
     const char *stem = stem_of(files->arena, note->unit);
+    const struct ofl_module_guard *guard = ofl_module_guard_of(files, note->unit);
     uint64_t mod;
     size_t length = 0;
     if (!mark_mod(files, note, stem)) {
@@ -194,11 +196,13 @@ static bool write_one(struct ofl_module_files *files, const struct ofl_module_no
         return cannot_write(path);
     }
     const char *header = ofl_arena_format(
-        files->arena, "%s%d\n%s %s\noptions %s %u %u %d %d %d %d %d %d %d %d\nmod %016" PRIx64 "\n", first_line, FORMAT,
-        note->unit->kind == OFL_UNIT_SUBMODULE ? "submodule" : "module", stem,
+        files->arena,
+        "%s%d\n%s %s\noptions %s %u %u %d %d %d %d %d %d %d %d\nmod %016" PRIx64 "\nguard %016" PRIx64 " %s\n",
+        first_line, FORMAT, note->unit->kind == OFL_UNIT_SUBMODULE ? "submodule" : "module", stem,
         options->form == OFL_FORM_FREE ? "free" : "fixed", options->free_line_length, options->fixed_line_length,
         modules->default_integer, modules->default_real, modules->default_double, modules->default_logical,
-        options->openmp, options->d_lines_are_code, options->backslash, options->dec, mod);
+        options->openmp, options->d_lines_are_code, options->backslash, options->dec, mod, guard->hash,
+        guard->symbol != NULL ? guard->symbol : "-");
     uint64_t hash = hash_of(text, length, hash_of(header, strlen(header), hash_start));
     fprintf(stream, "%stext %zu %016" PRIx64 "\n", header, length, hash);
     bool good = fwrite(text, 1, length, stream) == length;
@@ -224,6 +228,7 @@ void ofl_module_files_note(struct ofl_module_files *files, const struct ofl_file
         *note = (struct ofl_module_note){unit, *options, NULL};
         *files->next_note = note;
         files->next_note = &note->next;
+        ofl_module_guard_of(files, unit);
     }
 }
 
@@ -259,7 +264,8 @@ const char *ofl_module_files_problem(const struct ofl_modules *modules, const st
 struct header {
     struct ofl_parse_options options;
     int integer, real, wide, logical;
-    uint64_t mod, hash;
+    uint64_t mod, guard, hash;
+    char symbol[MAX_SYMBOL + 1]; /* "-": none */
     const char *text;
     size_t length;
 };
@@ -279,12 +285,13 @@ static const char *read_header(const char *bytes, size_t size, const char *stem,
     }
     int end = 0, hashed = 0; /* `hashed`: the header up to its last line */
     unsigned free_length, fixed_length;
-    int found = sscanf(
-        bytes + digits + used,
-        "\n%*[a-z] %299[^\n]\noptions %7s %u %u %d %d %d %d %d %d %d %d\nmod %" SCNx64 "\n%ntext %zu %" SCNx64 "%n",
-        name, form, &free_length, &fixed_length, &header->integer, &header->real, &header->wide, &header->logical,
-        &openmp, &d_lines, &backslash, &dec, &header->mod, &hashed, &header->length, &header->hash, &end);
-    if (found != 15 || end == 0 || strcmp(name, stem) != 0 || bytes[digits + (size_t)used + (size_t)end] != '\n') {
+    int found = sscanf(bytes + digits + used,
+                       "\n%*[a-z] %299[^\n]\noptions %7s %u %u %d %d %d %d %d %d %d %d\nmod %" SCNx64 "\nguard %" SCNx64
+                       " %127s\n%ntext %zu %" SCNx64 "%n",
+                       name, form, &free_length, &fixed_length, &header->integer, &header->real, &header->wide,
+                       &header->logical, &openmp, &d_lines, &backslash, &dec, &header->mod, &header->guard,
+                       header->symbol, &hashed, &header->length, &header->hash, &end);
+    if (found != 17 || end == 0 || strcmp(name, stem) != 0 || bytes[digits + (size_t)used + (size_t)end] != '\n') {
         return "is damaged";
     }
     header->text = bytes + digits + used + end + 1;
@@ -346,6 +353,11 @@ static bool load(struct ofl_module_files *files, const struct ofl_name *name, co
         return refuse(files, name, path, "cannot be understood");
     }
     ofl_scopes_build(file, modules, &dropped);
+    bool guarded = strcmp(header.symbol, "-") != 0;
+    if (file->units != NULL) {
+        ofl_module_guard_note(files, file->units, header.guard,
+                              guarded ? ofl_arena_text(files->arena, header.symbol, strlen(header.symbol)) : NULL);
+    }
     return true;
 }
 
@@ -384,6 +396,20 @@ static const char *folder_of(struct ofl_module_files *files, const char *stem)
         }
     }
     return NULL;
+}
+
+uint64_t ofl_module_files_hash(struct ofl_module_files *files, const struct ofl_name *ancestor,
+                               const struct ofl_name *name)
+{
+    const char *stem =
+        ancestor != NULL ? ofl_arena_format(files->arena, "%s@%s", ancestor->text, name->text) : name->text;
+    const char *folder = folder_of(files, stem);
+    struct header header = {0};
+    size_t size = 0;
+    const char *bytes = folder != NULL
+                            ? read_whole(files->arena, ofl_arena_format(files->arena, "%s/%s.ofl", folder, stem), &size)
+                            : NULL;
+    return bytes != NULL && read_header(bytes, size, stem, &header) == NULL ? header.guard : 0;
 }
 
 /* See scope_private.h. */

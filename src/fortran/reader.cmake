@@ -12,4 +12,5 @@ set(OFL_FORTRAN_READER
   scope.c scope_find.c scope_declare.c scope_modules.c constant.c
   intrinsics.c meaning.c meaning_type.c meaning_designator.c meaning_operator.c meaning_constructor.c
   meaning_call.c meaning_associate.c meaning_generic.c meaning_bound.c meaning_procedure.c meaning_intrinsic.c
-  meaning_value.c meaning_arith.c meaning_part.c meaning_shape.c meaning_fold.c meaning_fold_array.c meaning_visit.c meaning_reach.c module_file.c)
+  meaning_value.c meaning_arith.c meaning_part.c meaning_shape.c meaning_fold.c meaning_fold_array.c meaning_visit.c meaning_reach.c
+  module_file.c module_guard.c)

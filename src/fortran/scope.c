@@ -1,6 +1,7 @@
 /* Scopes: tables of symbols, and the pass over the tree that makes them.
  *
  * Entry point: ofl_scopes_build.  A scope's own symbols are in a hash table; scope_find.c searches. */
+#include "fortran/meaning.h"
 #include "fortran/scope_private.h"
 
 #include <string.h>
@@ -330,6 +331,25 @@ static bool is_around(const struct ofl_scope *outer, const struct ofl_scope *inn
     return inner != NULL;
 }
 
+/* Finds out what bounds and lengths in an interface body mean, which is then remembered: its names are those of the
+ * module, and a submodule may have others of the same spelling. */
+static void settle_extents(struct ofl_modules *modules, struct ofl_scope *scope)
+{
+    for (struct ofl_symbol *symbol = scope->first; symbol != NULL; symbol = symbol->next) {
+        for (const struct ofl_bound *bound = symbol->bounds; bound != NULL; bound = bound->next) {
+            if (bound->lower != NULL) {
+                ofl_meaning_of(modules, scope, bound->lower);
+            }
+            if (bound->upper != NULL) {
+                ofl_meaning_of(modules, scope, bound->upper);
+            }
+        }
+        if (symbol->type.length != NULL) {
+            ofl_meaning_of(modules, scope, symbol->type.length);
+        }
+    }
+}
+
 /* A unit's own scope.  `module procedure name` has the very names of its interface body: it takes over that scope. */
 static void unit_scope(struct ofl_scope_builder *builder, struct ofl_unit *unit)
 {
@@ -340,6 +360,7 @@ static void unit_scope(struct ofl_scope_builder *builder, struct ofl_unit *unit)
         unit->separate = interface;
         /* In a wrong program the procedure may stand inside the interface body. */
         if (unit->kind == OFL_UNIT_MODULE_PROCEDURE && interface->scope != NULL && !is_around(interface->scope, host)) {
+            settle_extents(builder->modules, interface->scope);
             unit->scope = interface->scope;
             unit->scope->parent = host;
             unit->scope->unit = unit;

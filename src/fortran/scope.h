@@ -118,7 +118,7 @@ struct ofl_scope {
     struct ofl_generic_access *access;
     unsigned gathered; /* private to meaning_generic.c, as the next */
     const struct ofl_name *gathered_name;
-    bool default_private;            /* of a module */
+    bool default_private;            /* of a module, or a type's components */
     const struct ofl_name *visiting; /* private: the name that a search through modules looks for here */
     const struct ofl_name *absent;   /* private: the last name that the modules used here do not have */
     const struct ofl_name *complete; /* private: the last name that no missing module can bring here */
@@ -156,6 +156,9 @@ void ofl_scopes_build(struct ofl_file *file, struct ofl_modules *modules, struct
 /* The component or type-bound procedure of a derived type, its parents' included; NULL if there is none or a parent is
  * not at hand. */
 struct ofl_symbol *ofl_component_find(const struct ofl_symbol *type, const struct ofl_name *name);
+
+/* Whether a unit may name a component: a private one is known in the type's module, its submodules included. */
+bool ofl_component_visible(const struct ofl_symbol *component, const struct ofl_unit *unit);
 
 /* The symbol a name means in a scope: declared there, used, or from its hosts.  NULL if nowhere declared. */
 struct ofl_symbol *ofl_scope_find(struct ofl_scope *scope, const struct ofl_name *name);

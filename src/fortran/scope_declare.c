@@ -238,7 +238,9 @@ static void derived_type(struct ofl_scope_builder *builder, struct ofl_scope *sc
         set_bounds(field, entity->bounds);
     }
     ofl_declare_block(builder, inner, &stmt->as.type_def.components);
+    bool hidden = inner->default_private;
     ofl_declare_block(builder, inner, &stmt->as.type_def.bindings);
+    inner->default_private = hidden; /* `private` among the bindings is about them */
     ofl_settle_types(builder, inner);
 }
 
@@ -435,6 +437,9 @@ static void declare(struct ofl_scope_builder *builder, struct ofl_scope *scope, 
         break;
     case OFL_STMT_IMPLICIT:
         implicit(scope, stmt);
+        break;
+    case OFL_STMT_PRIVATE_COMPONENTS:
+        scope->default_private = true;
         break;
     case OFL_STMT_TYPE_DECL:
         for (const struct ofl_entity *entity = stmt->as.decl.entities; entity != NULL; entity = entity->next) {

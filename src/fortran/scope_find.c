@@ -266,3 +266,11 @@ struct ofl_symbol *ofl_module_find(struct ofl_modules *modules, const struct ofl
     }
     return module;
 }
+
+bool ofl_component_visible(const struct ofl_symbol *component, const struct ofl_unit *unit)
+{
+    const struct ofl_scope *type = component->scope;
+    bool hidden = OFL_HAS(component, PRIVATE) || (type->default_private && !OFL_HAS(component, PUBLIC));
+    const struct ofl_name *module = ofl_module_of(type->unit);
+    return !hidden || module == NULL || module == ofl_module_of(unit);
+}

@@ -2,6 +2,7 @@
 #include "fortran/translate.h"
 #include "fortran/diagnostic.h"
 #include "fortran/driver_process.h"
+#include "fortran/guard.h"
 #include "fortran/launch.h"
 #include "fortran/loop_check.h"
 #include "fortran/rewrite.h"
@@ -21,7 +22,7 @@ struct parallel {
     bool broken; /* it violates a constraint of the language, which has been reported */
 };
 
-struct translation {
+struct ofl_translating {
     struct ofl_translator *translator;
     const struct ofl_fc_command *command;
     struct ofl_parse_options options;
@@ -34,7 +35,8 @@ struct translation {
     const struct ofl_stmt *directives; /* during the walk: the first of those just seen */
     const struct ofl_stmt *previous;
     bool launches;
-    bool hidden; /* a statement with an error could be a parallel loop */
+    bool hidden;              /* a statement with an error could be a parallel loop */
+    struct ofl_guards guards; /* of the bodies in its kernels */
 };
 
 void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc_command *command,
@@ -51,6 +53,7 @@ void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc
     ofl_module_files_start(&translator->files, translator->modules, &translator->sources, arena,
                            ofl_fc_module_folder(command), command->parse.include_paths,
                            command->parse.include_path_count);
+    translator->files.plain_suffix = ofl_guard_plain_suffix(command);
 }
 
 /* ---- Finding the loops ---- */
@@ -70,7 +73,7 @@ static bool is_omp_loop(const struct ofl_stmt *stmt)
 }
 
 /* Follows the directives that belong to the loop behind them. */
-static void note_directive(struct translation *translation, const struct ofl_stmt *stmt)
+static void note_directive(struct ofl_translating *translation, const struct ofl_stmt *stmt)
 {
     bool adjacent = translation->previous != NULL && translation->previous->next == stmt;
     bool gcc = stmt->kind == OFL_STMT_DIRECTIVE && strcmp(stmt->as.directive.sentinel->text, "gcc") == 0;
@@ -83,7 +86,7 @@ static void note_directive(struct translation *translation, const struct ofl_stm
     translation->previous = stmt;
 }
 
-static void add_loop(struct translation *translation, struct parallel loop)
+static void add_loop(struct ofl_translating *translation, struct parallel loop)
 {
     if (translation->count == translation->capacity) {
         size_t capacity = translation->capacity == 0 ? 32 : 2 * translation->capacity;
@@ -107,7 +110,7 @@ static const struct ofl_stmt *loop_behind(const struct ofl_stmt *directive)
     return stmt != NULL && stmt->kind == OFL_STMT_DO && stmt->as.loop.form == OFL_LOOP_COUNT ? stmt : NULL;
 }
 
-static void find_omp_loop(struct translation *translation, const struct ofl_stmt *directive)
+static void find_omp_loop(struct ofl_translating *translation, const struct ofl_stmt *directive)
 {
     const struct ofl_stmt *loop = loop_behind(directive);
     if (loop != NULL) {
@@ -121,7 +124,7 @@ static void find_omp_loop(struct translation *translation, const struct ofl_stmt
 
 static bool find_loop(struct ofl_stmt *stmt, void *context)
 {
-    struct translation *translation = context;
+    struct ofl_translating *translation = context;
     size_t length;
     note_directive(translation, stmt);
     if (stmt->kind == OFL_STMT_ERROR) {
@@ -143,7 +146,7 @@ static bool find_loop(struct ofl_stmt *stmt, void *context)
     return true;
 }
 
-static void find_loops(struct translation *translation, const struct ofl_unit *units)
+static void find_loops(struct ofl_translating *translation, const struct ofl_unit *units)
 {
     for (const struct ofl_unit *unit = units; unit != NULL; unit = unit->next) {
         translation->unit = unit;
@@ -154,7 +157,7 @@ static void find_loops(struct translation *translation, const struct ofl_unit *u
 
 /* ---- Rewriting ---- */
 
-static void report(const struct translation *translation, const struct ofl_stmt *stmt, const char *outcome)
+static void report(const struct ofl_translating *translation, const struct ofl_stmt *stmt, const char *outcome)
 {
     if (translation->command->report) {
         struct ofl_place place = ofl_place_of(&translation->translator->sources, stmt->span.begin);
@@ -163,7 +166,7 @@ static void report(const struct translation *translation, const struct ofl_stmt 
 }
 
 /* Takes out directives that would now stand before a block. */
-static void drop_directives(struct translation *translation, const struct parallel *loop)
+static void drop_directives(struct ofl_translating *translation, const struct parallel *loop)
 {
     struct ofl_lines none = {.arena = translation->translator->arena};
     for (const struct ofl_stmt *stmt = loop->directives; stmt != NULL && stmt != loop->stmt; stmt = stmt->next) {
@@ -172,7 +175,7 @@ static void drop_directives(struct translation *translation, const struct parall
 }
 
 /* Rewrites the loop at `index` for the CPU, and first those in its body; returns the index of the next one outside. */
-static size_t rewrite_on_host(struct translation *translation, size_t index, const char *why)
+static size_t rewrite_on_host(struct ofl_translating *translation, size_t index, const char *why)
 {
     const struct parallel *loop = &translation->loops[index];
     size_t next = index + 1;
@@ -189,7 +192,7 @@ static size_t rewrite_on_host(struct translation *translation, size_t index, con
 }
 
 /* A name for what this file adds to the program: no other file's may be the same. */
-static const char *unique_suffix(const struct translation *translation, const char *source)
+static const char *unique_suffix(const struct ofl_translating *translation, const char *source)
 {
     uint64_t hash = 14695981039346656037u; /* FNV-1a of the file's name, its text and the kernels */
     const char *texts[] = {translation->file->source->path, translation->file->source->text, source};
@@ -202,7 +205,7 @@ static const char *unique_suffix(const struct translation *translation, const ch
 }
 
 /* Compiles the kernels and puts launches in the places of their loops. */
-static void add_launches(struct translation *translation, struct ofl_kernel *kernels)
+static void add_launches(struct ofl_translating *translation, struct ofl_kernel *kernels)
 {
     const struct ofl_fc_command *command = translation->command;
     bool cuda = command->device == OFL_FC_CUDA;
@@ -224,12 +227,12 @@ static void add_launches(struct translation *translation, struct ofl_kernel *ker
         ofl_rewrite_terminal_around(&translation->rewriter, kernel->stmt);
         report(translation, kernel->stmt, ofl_launch_report(&translation->rewriter, kernel));
     }
-    ofl_kernel_append_image(&translation->rewriter, kernels, suffix, cuda, image, bytes);
+    ofl_kernel_append_image(&translation->rewriter, kernels, &translation->guards, suffix, cuda, image, bytes);
     translation->launches = true;
 }
 
 /* Loops in the body of another one belong to that one's kernel. */
-static size_t next_outside(const struct translation *translation, size_t index)
+static size_t next_outside(const struct ofl_translating *translation, size_t index)
 {
     ofl_pos end = translation->loops[index].stmt->whole.end;
     for (index++; index < translation->count && translation->loops[index].stmt->span.begin < end; index++) {
@@ -238,7 +241,7 @@ static size_t next_outside(const struct translation *translation, size_t index)
 }
 
 /* A loop that passed the check: its kernel, or NULL after an error. */
-static struct ofl_kernel *lower(struct translation *translation, const struct parallel *loop)
+static struct ofl_kernel *lower(struct ofl_translating *translation, const struct parallel *loop)
 {
     const struct ofl_fc_command *command = translation->command;
     if (command->device == OFL_FC_METAL) {
@@ -256,7 +259,7 @@ static struct ofl_kernel *lower(struct translation *translation, const struct pa
 }
 
 /* What is said of a construct that the loop reaches through calls, so that each loop has a message of its own. */
-static const char *reached_by(const struct translation *translation, const struct parallel *loop,
+static const char *reached_by(const struct ofl_translating *translation, const struct parallel *loop,
                               const struct ofl_finding *finding)
 {
     struct ofl_place place = ofl_place_of(&translation->translator->sources, loop->stmt->span.begin);
@@ -266,7 +269,7 @@ static const char *reached_by(const struct translation *translation, const struc
 }
 
 /* A loop that uses something on the unsupported list.  Returns the index of the next one outside. */
-static size_t refuse(struct translation *translation, size_t index, const struct ofl_finding *finding)
+static size_t refuse(struct ofl_translating *translation, size_t index, const struct ofl_finding *finding)
 {
     const struct parallel *loop = &translation->loops[index];
     struct ofl_diagnostics *diagnostics = &translation->diagnostics;
@@ -285,7 +288,7 @@ static size_t refuse(struct translation *translation, size_t index, const struct
 }
 
 /* What the check could not resolve. */
-static void refuse_unknown(struct translation *translation, const struct parallel *loop,
+static void refuse_unknown(struct ofl_translating *translation, const struct parallel *loop,
                            const struct ofl_finding *finding)
 {
     struct ofl_diagnostics *diagnostics = &translation->diagnostics;
@@ -299,7 +302,7 @@ static void refuse_unknown(struct translation *translation, const struct paralle
 }
 
 /* Whether the loop or one in its body is not Fortran, which has been reported. */
-static bool is_broken(const struct translation *translation, size_t index)
+static bool is_broken(const struct ofl_translating *translation, size_t index)
 {
     bool broken = false;
     for (size_t end = next_outside(translation, index); index < end; index++) {
@@ -308,8 +311,37 @@ static bool is_broken(const struct translation *translation, size_t index)
     return broken;
 }
 
+/* Notes what the linker has to find of the bodies that become part of the loop's kernel.  False after an error: one is
+ * in an object that may change without the kernel. */
+static bool has_guards(struct ofl_translating *translation, const struct parallel *loop)
+{
+    struct ofl_translator *translator = translation->translator;
+    struct ofl_modules *modules = translator->modules;
+    struct ofl_reached *reached = ofl_reached_from(modules, loop->unit, (struct ofl_stmt *)loop->stmt);
+    for (; reached != NULL; reached = reached->next) {
+        const struct ofl_unit *body = reached->procedure->body;
+        const struct ofl_unit *outermost = body != NULL ? ofl_unit_outermost(body) : NULL;
+        if (outermost == NULL || ofl_guards_has_unit(translation->file, outermost)) {
+            continue;
+        }
+        const struct ofl_module_guard *guard = ofl_module_guard_of(&translator->files, outermost);
+        if (guard != NULL) {
+            ofl_guards_add(&translation->guards, guard, translator->arena);
+        } else if (translation->command->mode != OFL_FC_LINK) {
+            struct ofl_place place = ofl_place_of(&translator->sources, outermost->span.begin);
+            ofl_diag_error(&translation->diagnostics, reached->reference,
+                           "'%s' is an external procedure of another file (%s), whose object may change without this "
+                           "loop's kernel: put it into a module, or compile and link the files by one command",
+                           reached->procedure->name->text, place.file);
+            ofl_diag_note(&translation->diagnostics, loop->stmt->span, "the loop");
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Gives each outermost loop its one outcome. */
-static void decide_all(struct translation *translation)
+static void decide_all(struct ofl_translating *translation)
 {
     struct ofl_modules *modules = translation->translator->modules;
     struct ofl_kernel *kernels = NULL, **last = &kernels;
@@ -329,7 +361,7 @@ static void decide_all(struct translation *translation)
         }
         if (finding.verdict == OFL_VERDICT_UNKNOWN) {
             refuse_unknown(translation, loop, &finding);
-        } else if (!is_broken(translation, index)) {
+        } else if (!is_broken(translation, index) && has_guards(translation, loop)) {
             *last = lower(translation, loop);
             last = *last == NULL ? last : &(*last)->next;
         }
@@ -340,7 +372,7 @@ static void decide_all(struct translation *translation)
     }
 }
 
-static void check_all(struct translation *translation)
+static void check_all(struct ofl_translating *translation)
 {
     struct ofl_diagnostics *diagnostics = &translation->diagnostics;
     for (size_t index = 0; index < translation->count; index++) {
@@ -353,7 +385,7 @@ static void check_all(struct translation *translation)
     }
 }
 
-static void rewrite_all(struct translation *translation)
+static void rewrite_all(struct ofl_translating *translation)
 {
     check_all(translation);
     if (translation->command->device != OFL_FC_NO_DEVICE) {
@@ -398,64 +430,62 @@ static const struct ofl_source *load(struct ofl_translator *translator, const st
     return source;
 }
 
-static struct ofl_translation finish(struct translation *translation)
+/* Whether the file defines something for the linker: not where no object is made. */
+static bool add_guards(struct ofl_translating *translation)
+{
+    enum ofl_fc_class mode = translation->command->mode;
+    return (mode == OFL_FC_LINK || mode == OFL_FC_MODE_OBJECT || mode == OFL_FC_MODE_ASSEMBLY) &&
+           ofl_guards_define(&translation->rewriter, translation->file, &translation->translator->files);
+}
+
+static struct ofl_translation finish(struct ofl_translating *translation)
 {
     struct ofl_translation result = {.result = OFL_TRANSLATE_UNCHANGED};
-    if (translation->diagnostics.errors == 0 && translation->count > 0) {
+    if (translation->diagnostics.errors == 0 && (add_guards(translation) || translation->count > 0)) {
         result.result = OFL_TRANSLATE_CHANGED;
         result.launches = translation->launches;
         result.text = ofl_rewrite_text(&translation->rewriter, !translation->command->preprocessed, &result.length);
     }
-    ofl_diag_print(&translation->diagnostics, stderr, ofl_diag_wants_colour(stderr));
-    if (translation->diagnostics.errors > 0) {
-        result.result = OFL_TRANSLATE_FAILED;
+    if (translation->count > 0 || translation->hidden) { /* else what was found is none of our business */
+        ofl_diag_print(&translation->diagnostics, stderr, ofl_diag_wants_colour(stderr));
+        if (translation->diagnostics.errors > 0) {
+            result.result = OFL_TRANSLATE_FAILED;
+        }
     }
     return result;
 }
 
-void ofl_translator_learn(struct ofl_translator *translator, const struct ofl_fc_item *input, const char *preprocessed)
+struct ofl_translating *ofl_translate_read(struct ofl_translator *translator, const struct ofl_fc_item *input,
+                                           const char *preprocessed)
 {
-    struct ofl_diagnostics dropped;
-    struct ofl_parse_options options = translator->command->parse;
-    const struct ofl_source *source = load(translator, input, preprocessed);
-    if (source != NULL) {
-        options.form = input->form;
-        ofl_diag_start(&dropped, &translator->sources, translator->arena);
-        struct ofl_file *file = ofl_parse(source, &options, &translator->sources, &dropped);
-        if (dropped.errors == 0) {
-            ofl_module_files_note(&translator->files, file, &options);
-        }
-        ofl_scopes_build(file, translator->modules, &dropped);
-    }
-}
-
-struct ofl_translation ofl_translate(struct ofl_translator *translator, const struct ofl_fc_item *input,
-                                     const char *preprocessed)
-{
-    struct translation translation = {
-        .translator = translator, .command = translator->command, .options = translator->command->parse};
     const struct ofl_source *source = load(translator, input, preprocessed);
     if (source == NULL) {
-        return (struct ofl_translation){.result = OFL_TRANSLATE_FAILED};
+        return NULL;
     }
-    translation.options.form = input->form;
-    ofl_diag_start(&translation.diagnostics, &translator->sources, translator->arena);
-    translation.file = ofl_parse(source, &translation.options, &translator->sources, &translation.diagnostics);
-    find_loops(&translation, translation.file->units);
-    if (translation.diagnostics.errors == 0) {
-        ofl_module_files_note(&translator->files, translation.file, &translation.options);
+    struct ofl_translating *translation = OFL_NEW(translator->arena, struct ofl_translating);
+    *translation = (struct ofl_translating){
+        .translator = translator, .command = translator->command, .options = translator->command->parse};
+    translation->options.form = input->form;
+    ofl_diag_start(&translation->diagnostics, &translator->sources, translator->arena);
+    translation->file = ofl_parse(source, &translation->options, &translator->sources, &translation->diagnostics);
+    find_loops(translation, translation->file->units);
+    if (translation->diagnostics.errors == 0) {
+        ofl_module_files_note(&translator->files, translation->file, &translation->options);
     }
-    if (translation.count == 0 && !translation.hidden) {
-        /* What was found in the text is none of our business. */
-        ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
-        return (struct ofl_translation){.result = OFL_TRANSLATE_UNCHANGED};
+    if (translation->diagnostics.errors == 0 || (translation->count == 0 && !translation->hidden)) {
+        ofl_scopes_build(translation->file, translator->modules, &translation->diagnostics);
     }
-    translation.diagnostics.limit += (unsigned)translation.count; /* each loop may have its message */
-    if (translation.diagnostics.errors == 0) {
-        ofl_scopes_build(translation.file, translator->modules, &translation.diagnostics);
-        ofl_rewrite_start(&translation.rewriter, translation.file, &translator->sources, translator->modules,
-                          &translation.options, &translation.diagnostics, translator->arena);
-        rewrite_all(&translation);
+    return translation;
+}
+
+struct ofl_translation ofl_translate(struct ofl_translating *translation)
+{
+    struct ofl_translator *translator = translation->translator;
+    translation->diagnostics.limit += (unsigned)translation->count; /* each loop may have its message */
+    if (translation->diagnostics.errors == 0) {
+        ofl_rewrite_start(&translation->rewriter, translation->file, &translator->sources, translator->modules,
+                          &translation->options, &translation->diagnostics, translator->arena);
+        rewrite_all(translation);
     }
-    return finish(&translation);
+    return finish(translation);
 }

@@ -11,7 +11,7 @@
 #include "fortran/source.h"
 
 enum ofl_translate_result {
-    OFL_TRANSLATE_UNCHANGED, /* no parallel loop: the host compiler gets the file itself */
+    OFL_TRANSLATE_UNCHANGED, /* no parallel loop, no guard: the host compiler gets the file itself */
     OFL_TRANSLATE_CHANGED,   /* `text` is for the host compiler, with -fpreprocessed */
     OFL_TRANSLATE_FAILED     /* errors have been printed */
 };
@@ -23,7 +23,7 @@ struct ofl_translation {
     bool launches; /* it calls the run-time library */
 };
 
-/* What has to hold for a whole command: modules seen in earlier files. */
+/* What has to hold for a whole command: modules seen in earlier files, external procedures of all. */
 struct ofl_translator {
     const struct ofl_fc_command *command;
     struct ofl_arena *arena;
@@ -35,11 +35,14 @@ struct ofl_translator {
 void ofl_translator_start(struct ofl_translator *translator, const struct ofl_fc_command *command,
                           struct ofl_arena *arena);
 
-/* Learns the modules of a file that has no loops of its own, for the files behind it.  What it cannot read, it leaves
- * to the host compiler. */
-void ofl_translator_learn(struct ofl_translator *translator, const struct ofl_fc_item *input, const char *preprocessed);
+struct ofl_translating; /* a file that has been read */
 
-/* `preprocessed` is the path of the preprocessor's output, or NULL where the file is read itself. */
-struct ofl_translation ofl_translate(struct ofl_translator *translator, const struct ofl_fc_item *input,
-                                     const char *preprocessed);
+/* Reads a file; files of a command are read in its order, all before the first is translated.  `preprocessed` is the
+ * path of the preprocessor's output, or NULL where the file is read itself.  NULL after an error, which has been
+ * printed. */
+struct ofl_translating *ofl_translate_read(struct ofl_translator *translator, const struct ofl_fc_item *input,
+                                           const char *preprocessed);
+
+/* A file without loops that the parser cannot read is left to the host compiler. */
+struct ofl_translation ofl_translate(struct ofl_translating *translation);
 #endif

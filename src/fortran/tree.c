@@ -153,3 +153,19 @@ char *ofl_literal_text(struct ofl_arena *arena, const struct ofl_expr *literal, 
     *length = count;
     return value;
 }
+
+const struct ofl_unit *ofl_unit_outermost(const struct ofl_unit *unit)
+{
+    while (unit->parent != NULL) {
+        unit = unit->parent;
+    }
+    return unit;
+}
+
+const struct ofl_name *ofl_module_of(const struct ofl_unit *unit)
+{
+    unit = ofl_unit_outermost(unit);
+    return unit->kind == OFL_UNIT_SUBMODULE ? unit->ancestor.name
+           : unit->kind == OFL_UNIT_MODULE  ? unit->name.name
+                                            : NULL;
+}

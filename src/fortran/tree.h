@@ -580,6 +580,11 @@ struct ofl_file {
 
 /* ---- Helpers (tree.c, dump.c) ----------------------------------------------------------------------------------- */
 
+/* The module, submodule, main program or external procedure that a unit is in or is; the name of the module that it
+ * belongs to, also as part of a submodule, NULL if there is none. */
+const struct ofl_unit *ofl_unit_outermost(const struct ofl_unit *unit);
+const struct ofl_name *ofl_module_of(const struct ofl_unit *unit);
+
 /* Calls `visit` for a block's statements and all below, in source order; false from it skips what is below. */
 void ofl_walk_stmt(struct ofl_stmt *stmt, bool (*visit)(struct ofl_stmt *stmt, void *context), void *context);
 void ofl_walk_stmts(const struct ofl_block *block, bool (*visit)(struct ofl_stmt *stmt, void *context), void *context);

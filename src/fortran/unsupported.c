@@ -330,9 +330,13 @@ static void look_at_call(const struct ofl_call *call, struct ofl_span span, stru
     case OFL_PROCEDURE_INTRINSIC:
     case OFL_PROCEDURE_STATEMENT:
         return;
+    case OFL_PROCEDURE_DEFERRED: /* where the object's type is known, its binding is called, which is reached too */
+        if (call->dynamic) {
+            return;
+        }
+        /* fallthrough */
     case OFL_PROCEDURE_DUMMY:
     case OFL_PROCEDURE_POINTER:
-    case OFL_PROCEDURE_DEFERRED:
         not_resolved(
             check, span, declared, true,
             ofl_arena_format(arena,

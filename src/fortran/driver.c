@@ -253,20 +253,29 @@ static int run_host(const struct driver *driver, struct ofl_words *words)
     return shorten(driver, words) ? ofl_run(words) : 1;
 }
 
-/* The command as the user gave it, in place of this process where no temporary file is in use. */
+/* The command as the user gave it; false after an error, which has been printed. */
+static bool untouched_words(const struct driver *driver, struct ofl_words *words)
+{
+    *words = host_words(driver);
+    for (size_t i = 0; i < driver->command.all.count; i++) {
+        ofl_words_add(words, driver->command.all.items[i]);
+    }
+    return add_library(driver, words);
+}
+
+/* The user's command in place of this process where no temporary file is in use and nothing is to be done behind it. */
 static int pass_on(const struct driver *driver)
 {
-    struct ofl_words words = host_words(driver);
-    size_t bytes = 0;
-    for (size_t i = 0; i < driver->command.all.count; i++) {
-        ofl_words_add(&words, driver->command.all.items[i]);
-        bytes += strlen(driver->command.all.items[i]) + 1;
-    }
-    if (!add_library(driver, &words)) {
+    struct ofl_words words;
+    size_t given;
+    if (!untouched_words(driver, &words)) {
         return 1;
     }
-    return bytes > MAX_COMMAND_BYTES || driver->translator.files.notes != NULL ? run_host(driver, &words)
-                                                                               : ofl_exec(&words);
+    given = words.count;
+    if (!shorten(driver, &words)) {
+        return 1;
+    }
+    return words.count < given || driver->translator.files.notes != NULL ? ofl_run(&words) : ofl_exec(&words);
 }
 
 /* ---- Translating ---- */
@@ -476,6 +485,28 @@ static int compile(struct driver *driver)
     return add_library(driver, &words) ? run_host(driver, &words) : 1;
 }
 
+/* Files without loops: the host compiler does not wait until their modules have been read. */
+static int compile_and_learn(struct driver *driver, const bool *wanted)
+{
+    struct ofl_words words;
+    if (!untouched_words(driver, &words) || !shorten(driver, &words) || !ofl_start(&words)) {
+        return 1;
+    }
+    translate_all(driver, wanted, false);
+    return ofl_finish(&words);
+}
+
+/* Whether a module of a file without loops is learned from the preprocessor's output, which writes dependency files too. */
+static bool learns_preprocessed(const struct driver *driver)
+{
+    for (size_t i = 0; i < driver->job_count; i++) {
+        if (driver->jobs[i].input->preprocess && learns(driver, &driver->jobs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether the file could hold a parallel loop; false in *readable after an error, which has been printed. */
 static bool may_have_loops(struct ofl_scan *scan, const struct ofl_fc_item *input, bool *readable)
 {
@@ -556,9 +587,11 @@ int ofl_fortran_main(int argc, char **argv)
         status = pass_on(&driver);
         goto out;
     }
-    status = translate_all(&driver, wanted, any);
-    if (status == 0) {
-        status = compile(&driver);
+    if (any || learns_preprocessed(&driver)) {
+        status = translate_all(&driver, wanted, any);
+        status = status == 0 ? compile(&driver) : status;
+    } else {
+        status = compile_and_learn(&driver, wanted);
     }
     if (status == 0 && !ofl_module_files_write(&driver.translator.files)) {
         status = 1;

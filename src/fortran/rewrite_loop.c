@@ -433,7 +433,7 @@ static void add_end(struct loop *loop, unsigned count, bool associates)
         struct ofl_lines before = {.arena = loop->rewriter->arena, .at = stmt->end.begin};
         ofl_pos begin = stmt->end_label.value != 0 ? stmt->end_label.span.begin : stmt->end.begin;
         ofl_line_add(&before, "end block");
-        ofl_rewrite_insert(loop->rewriter, begin, &before);
+        ofl_rewrite_until(loop->rewriter, begin, begin, &before);
     }
     ofl_rewrite_edit(loop->rewriter, stmt->end.end, stmt->end.end, &lines);
 }

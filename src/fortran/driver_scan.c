@@ -188,7 +188,21 @@ bool ofl_scan_text(struct ofl_scan *scan, const char *path, const char *text, si
     return scan_text(scan, path, text, length, 0);
 }
 
-/* A statement that begins with `module` or `submodule`; in fixed form blanks may be anywhere, so letters decide. */
+/* Whether a line begins with a word; in fixed form blanks may be anywhere. */
+static bool begins_with(const char *at, const char *end, const char *word)
+{
+    for (; *word != '\0'; word++, at++) {
+        while (at < end && (*at == ' ' || *at == '\t')) {
+            at++;
+        }
+        if (at >= end || (*at | 0x20) != *word) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A statement that begins with `module` or `submodule`. */
 bool ofl_scan_modules(struct ofl_arena *arena, const char *path)
 {
     size_t length;
@@ -199,8 +213,7 @@ bool ofl_scan_modules(struct ofl_arena *arena, const char *path)
         while (at < next && (*at == ' ' || *at == '\t' || *at == ';' || (*at >= '0' && *at <= '9'))) {
             at++;
         }
-        if ((next - at >= 6 && strncasecmp(at, "module", 6) == 0) ||
-            (next - at >= 9 && strncasecmp(at, "submodule", 9) == 0)) {
+        if (begins_with(at, next, "module") || begins_with(at, next, "submodule")) {
             return true;
         }
         line = next + 1;

@@ -1,12 +1,15 @@
 ! Loops whose head, body or end come from include files: a loop on the device goes from one source into another.
 ! launches: 6
+include 'across_module.inc'
+end module
 program across_files
+use across_module, only: three
 implicit none
 real :: a(10), b(10)
 integer :: i
 a = 1; b = 0
 include 'across_head.inc'
-  a(i) = a(i) + 3
+  a(i) = a(i) + three
 end do                                  ! 4
 do concurrent (i = 1:10)
   b(i) = a(i)

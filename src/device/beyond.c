@@ -179,23 +179,21 @@ struct columns {
     void (*function)(const struct columns *columns, int64_t column);
 };
 
-static void take_columns(void *argument, int participant)
+static bool take_column(void *argument)
 {
     struct columns *columns = argument;
-    (void)participant;
-    for (;;) {
-        int64_t column = atomic_fetch_add(&columns->next, 1);
-        if (column >= columns->range.end) {
-            return;
-        }
-        columns->function(columns, column);
+    int64_t column = atomic_fetch_add(&columns->next, 1);
+    if (column >= columns->range.end) {
+        return false;
     }
+    columns->function(columns, column);
+    return true;
 }
 
 static void for_columns(struct columns *columns)
 {
     atomic_store(&columns->next, columns->range.begin);
-    ofl_pool_run(take_columns, columns, ofl_pool_helpers());
+    ofl_pool_share(take_column, columns, ofl_pool_helpers());
 }
 
 /* A column of the matrix with the rows exchanged so far, to the staging area. */

@@ -70,33 +70,31 @@ static void commit_page(unsigned char *to, const unsigned char *before, const un
     }
 }
 
-static void pass_chunks(void *argument, int participant)
+static bool pass_chunk(void *argument)
 {
     struct passage *passage = argument;
-    (void)participant;
-    for (;;) {
-        size_t begin = atomic_fetch_add(&passage->next, chunk_bytes);
-        if (begin >= passage->bytes) {
-            return;
-        }
-        size_t bytes = passage->bytes - begin < chunk_bytes ? passage->bytes - begin : chunk_bytes;
-        if (passage->after == NULL) {
-            memcpy(passage->before + begin, passage->program + begin, bytes);
-            continue;
-        }
-        for (size_t offset = begin; offset < begin + bytes; offset += page) {
-            size_t rest = begin + bytes - offset;
-            commit_page(passage->program + offset, passage->before + offset, passage->after + offset,
-                        rest < page ? rest : page, passage->unit);
-        }
+    size_t begin = atomic_fetch_add(&passage->next, chunk_bytes);
+    if (begin >= passage->bytes) {
+        return false;
     }
+    size_t bytes = passage->bytes - begin < chunk_bytes ? passage->bytes - begin : chunk_bytes;
+    if (passage->after == NULL) {
+        memcpy(passage->before + begin, passage->program + begin, bytes);
+        return true;
+    }
+    for (size_t offset = begin; offset < begin + bytes; offset += page) {
+        size_t rest = begin + bytes - offset;
+        commit_page(passage->program + offset, passage->before + offset, passage->after + offset,
+                    rest < page ? rest : page, passage->unit);
+    }
+    return true;
 }
 
 static void pass(const struct ofl_kernel_region *region, unsigned char *before, const unsigned char *after)
 {
     struct passage passage = {
         .program = region->address, .before = before, .after = after, .bytes = region->bytes, .unit = region->unit};
-    ofl_pool_run(pass_chunks, &passage, region->bytes > 4 * (size_t)chunk_bytes ? ofl_pool_helpers() : 0);
+    ofl_pool_share(pass_chunk, &passage, region->bytes > 4 * (size_t)chunk_bytes ? ofl_pool_helpers() : 0);
 }
 
 /* ---- Between the program's memory and the device ---- */

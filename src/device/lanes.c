@@ -1,8 +1,8 @@
 /* Lanes: calls of several threads that run on the device at the same time.
  *
- * One thread that copies alone uses a fraction of the wires, and the device idles while operands are packed.  So
- * small calls of several threads run side by side, each with streams, events and memory of its own.  A large
- * call saturates the wires by itself, with helpers: these run one at a time, in the first lane.
+ * While a small call computes or waits for the device the wires idle.  So small calls of several threads run side
+ * by side, each with streams, events and memory of its own; the pool's helpers work for all of them.  A large call
+ * saturates the wires by itself: these run one at a time, in the first lane.
  *
  * A lane is made when it is first needed; where its streams cannot be made, callers share those that there are.
  * `lock` guards everything here. */
@@ -22,7 +22,6 @@ static struct ofl_lane lanes[OFL_MOST_LANES];
 static int state[OFL_MOST_LANES];
 static uint64_t held[OFL_MOST_LANES]; /* device memory, when they were left */
 static bool no_more;                  /* lanes cannot be made */
-static atomic_int busy;
 static _Atomic uint64_t bytes;
 
 /* `lock` is held. */
@@ -59,7 +58,6 @@ struct ofl_lane *ofl_lane_take(bool small, double *wait)
         pthread_cond_wait(&left, &lock);
     }
     pthread_mutex_unlock(&lock);
-    atomic_fetch_add(&busy, 1);
     *wait = ofl_clock() - begin;
     return lane;
 }
@@ -74,17 +72,11 @@ static void count_bytes(int index)
 
 void ofl_lane_leave(struct ofl_lane *lane)
 {
-    atomic_fetch_sub(&busy, 1);
     pthread_mutex_lock(&lock);
     state[lane - lanes] = FREE;
     count_bytes((int)(lane - lanes));
     pthread_cond_broadcast(&left);
     pthread_mutex_unlock(&lock);
-}
-
-bool ofl_lanes_crowded(void)
-{
-    return atomic_load(&busy) > 1;
 }
 
 bool ofl_lanes_release_idle(void)
@@ -111,7 +103,6 @@ void ofl_lanes_after_fork(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    atomic_store(&busy, 0);
 }
 
 void ofl_lane_clocks(const struct ofl_started *started, double seconds, struct ofl_device_times *times)

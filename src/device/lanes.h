@@ -11,13 +11,9 @@ struct ofl_lane {
     struct ofl_step step[OFL_MOST_STEPS];
 };
 
-/* Waits until a lane is free; *wait gets the seconds.  A call that is not small gets the first one, whose calls have
- * helpers, and is alone there.  Never NULL. */
+/* Waits until a lane is free; *wait gets the seconds.  A call that is not small gets the first one.  Never NULL. */
 struct ofl_lane *ofl_lane_take(bool small, double *wait);
 void ofl_lane_leave(struct ofl_lane *lane);
-
-/* Whether more than one call runs. */
-bool ofl_lanes_crowded(void);
 
 /* Gives up the memory of lanes that nobody uses.  False where there was none. */
 bool ofl_lanes_release_idle(void);

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { at_hand_bytes = 64 << 10 };
-
 struct ofl_cut ofl_part_cut(const struct ofl_part *part, size_t bytes)
 {
     struct ofl_cut cut = {.rows = 0};
@@ -53,36 +51,23 @@ size_t ofl_pipeline_bytes(const struct ofl_pipeline *pipeline)
 int64_t ofl_part_count(const struct ofl_part *part, size_t piece_bytes, uint64_t *bytes)
 {
     struct ofl_cut cut = ofl_part_cut(part, ofl_part_piece_bytes(part, piece_bytes));
+    int64_t count = 0;
     for (int64_t at = 0; at < cut.count; at++) {
         struct ofl_piece piece = ofl_part_piece(part, &cut, at);
         *bytes += ofl_piece_bytes(&part->host, &piece);
+        count += piece.rows > 0;
     }
-    return cut.count;
+    return count;
 }
 
-/* A little at a time, while the processor still has it at hand. */
-bool ofl_part_pack(const struct ofl_part *part, const struct ofl_piece *piece, char *to)
+bool ofl_part_pack(const struct ofl_part *part, const struct ofl_piece *piece, char *to, size_t pitch, bool past_caches)
 {
-    const struct ofl_buffer *host = &part->host;
-    size_t size = host->element_size, pitch = (size_t)piece->rows * size;
-    if (part->sight == NULL) {
-        ofl_piece_gather(host, piece, to, pitch);
-        return true;
+    if (past_caches) {
+        ofl_piece_pack(&part->host, piece, to, pitch);
+    } else {
+        ofl_piece_gather(&part->host, piece, to, pitch);
     }
-    struct ofl_buffer rectangle = *host;
-    rectangle.rows = piece->rows;
-    rectangle.columns = piece->columns;
-    struct ofl_cut cut = ofl_cut_buffer(&rectangle, at_hand_bytes);
-    bool good = true;
-    for (int64_t i = 0; i < cut.count && good; i++) {
-        struct ofl_piece bit = ofl_piece_at(&rectangle, &cut, i);
-        char *place = to + (size_t)bit.column * pitch + (size_t)bit.row * size;
-        bit.row += piece->row;
-        bit.column += piece->column;
-        ofl_piece_gather(host, &bit, place, pitch);
-        good = ofl_sight_take(part->sight, place, pitch, bit.row, bit.rows, bit.columns);
-    }
-    return good;
+    return ofl_part_look(part, piece); /* the processor still has it at hand */
 }
 
 bool ofl_part_look(const struct ofl_part *part, const struct ofl_piece *piece)
@@ -96,7 +81,7 @@ bool ofl_part_look(const struct ofl_part *part, const struct ofl_piece *piece)
 struct ofl_committed ofl_part_keep(const struct ofl_part *part, const struct ofl_piece *piece)
 {
     char *kept = part->undo + (size_t)piece->column * part->undo_pitch + (size_t)piece->row * part->host.element_size;
-    ofl_piece_gather(&part->host, piece, kept, part->undo_pitch);
+    ofl_piece_pack(&part->host, piece, kept, part->undo_pitch); /* mostly nobody looks at it again */
     return (struct ofl_committed){part->host, *piece, kept, part->undo_pitch};
 }
 

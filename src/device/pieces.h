@@ -46,9 +46,10 @@ char *ofl_element(const struct ofl_buffer *buffer, int64_t row, int64_t column);
 void ofl_stored_rows(const struct ofl_buffer *buffer, const struct ofl_piece *piece, int64_t column, int64_t *first,
                      int64_t *end);
 
-/* Copies what is stored of a piece to compact memory with `pitch` bytes from one column to the next, and back.  Nothing
- * else is read or written on the buffer's side. */
+/* Copies what is stored of a piece to compact memory with `pitch` bytes from one column to the next, and back; `pack`
+ * where the device is next to read it.  Nothing else is read or written on the buffer's side. */
 void ofl_piece_gather(const struct ofl_buffer *buffer, const struct ofl_piece *piece, char *to, size_t pitch);
+void ofl_piece_pack(const struct ofl_buffer *buffer, const struct ofl_piece *piece, char *to, size_t pitch);
 void ofl_piece_scatter(const struct ofl_buffer *buffer, const struct ofl_piece *piece, const char *from, size_t pitch);
 
 /* Makes the pages behind a piece that is about to be written exist: at once, which costs less than a fault each. */

@@ -17,7 +17,8 @@ struct ofl_part {
     bool locked;             /* the host side is page-locked and compact: a device copies to it at full speed */
     struct ofl_sight *sight; /* of what goes in, its numbers are looked at; NULL: they do not matter */
     const struct ofl_selection *only; /* of its view, these pieces; NULL: all of it */
-    /* Of what goes out: where the numbers that were there are kept, for ofl_pipeline_undo; NULL: nobody needs them. */
+    /* Where the numbers in host memory are kept, for ofl_pipeline_end; NULL: nobody needs them.  What comes in and goes
+     * out again is kept on its way in, while a processor has it at hand; else a result keeps what it replaces. */
     char *undo;
     size_t undo_pitch; /* bytes */
 };
@@ -40,7 +41,7 @@ struct ofl_pipeline {
     size_t scratch_bytes, host_scratch_bytes;
     bool timed;                      /* record OFL_MARK_COPIED_IN and OFL_MARK_COMPUTED */
     uint64_t bytes_in, bytes_out;    /* set: what has been moved */
-    struct ofl_committed *committed; /* set: pieces of results that are in place, and can be undone */
+    struct ofl_committed *committed; /* set: pieces that are kept, of which results may be in place */
     int64_t committed_count;
 };
 

@@ -5,7 +5,6 @@
 #include "device/pieces.h"
 #include "device/pipeline.h"
 #include "device/pool.h"
-#include "device/slots.h"
 
 #include <stdatomic.h>
 
@@ -17,24 +16,21 @@ struct scatter {
     _Atomic int64_t next;
 };
 
-static void take_part_in_scatter(void *argument, int participant)
+static bool scatter_piece(void *argument)
 {
     struct scatter *scatter = argument;
     const struct ofl_buffer *to = scatter->to;
-    size_t size = to->element_size;
-    (void)participant;
-    for (;;) {
-        int64_t index = atomic_fetch_add(&scatter->next, 1);
-        if (index >= scatter->cut.count) {
-            return;
-        }
-        struct ofl_piece piece = ofl_piece_at(to, &scatter->cut, index);
-        if (piece.rows > 0) {
-            ofl_piece_scatter(to, &piece,
-                              scatter->from + (size_t)piece.column * scatter->pitch + (size_t)piece.row * size,
-                              scatter->pitch);
-        }
+    int64_t index = atomic_fetch_add(&scatter->next, 1);
+    if (index >= scatter->cut.count) {
+        return false;
     }
+    struct ofl_piece piece = ofl_piece_at(to, &scatter->cut, index);
+    if (piece.rows > 0) {
+        ofl_piece_scatter(to, &piece,
+                          scatter->from + (size_t)piece.column * scatter->pitch + (size_t)piece.row * to->element_size,
+                          scatter->pitch);
+    }
+    return true;
 }
 
 void ofl_host_scatter(const struct ofl_buffer *to, const void *from, size_t pitch)
@@ -45,6 +41,6 @@ void ofl_host_scatter(const struct ofl_buffer *to, const void *from, size_t pitc
         .to = to,
         .from = from,
         .pitch = pitch,
-        .cut = ofl_cut_buffer(to, ofl_settings()->small_pieces ? OFL_TEST_PIECE_BYTES : OFL_SMALL_SLOT_BYTES)};
-    ofl_pool_run(take_part_in_scatter, &scatter, helpers);
+        .cut = ofl_cut_buffer(to, ofl_settings()->small_pieces ? OFL_TEST_PIECE_BYTES : OFL_BIT_BYTES)};
+    ofl_pool_share(scatter_piece, &scatter, helpers);
 }

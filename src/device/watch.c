@@ -15,9 +15,11 @@
  *
  * Callers hold a lock of their own.  Nothing here touches the memory itself. */
 #include "device/watch.h"
+#include "device/pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,14 +274,12 @@ bool ofl_watch_protect_again(struct ofl_pages pages)
     return result == 0;
 }
 
-int ofl_watch_changed(struct ofl_pages pages, struct ofl_pages *runs, int most)
+/* The files are ours. */
+static int search(struct ofl_pages pages, struct ofl_pages *runs, int most)
 {
     enum { batch = 128 };
     struct region regions[batch];
     int count = 0;
-    if (!usable()) {
-        return -1;
-    }
     while (pages.begin < pages.end) {
         struct scan scan = {.size = sizeof scan,
                             .flags = check_async,
@@ -306,6 +306,49 @@ int ofl_watch_changed(struct ofl_pages pages, struct ofl_pages *runs, int most)
         pages.begin = scan.walk_end;
     }
     return count;
+}
+
+/* A search by several threads for anything that is changed. */
+struct common_search {
+    struct ofl_pages pages;
+    _Atomic uintptr_t next; /* bytes after the begin */
+    atomic_bool found;      /* or the search failed */
+};
+enum { search_bytes = 8 << 20 };
+
+static bool search_some(void *argument)
+{
+    struct common_search *common = argument;
+    uintptr_t length = common->pages.end - common->pages.begin;
+    uintptr_t from = atomic_fetch_add(&common->next, search_bytes);
+    if (from >= length || atomic_load(&common->found)) {
+        return false;
+    }
+    struct ofl_pages run, part = {common->pages.begin + from, common->pages.end};
+    if (length - from > search_bytes) {
+        part.end = part.begin + search_bytes;
+    }
+    if (search(part, &run, 1) != 0) {
+        atomic_store(&common->found, true);
+    }
+    return true;
+}
+
+int ofl_watch_changed(struct ofl_pages pages, struct ofl_pages *runs, int most)
+{
+    uintptr_t parts = (pages.end - pages.begin) / search_bytes;
+    if (!usable()) {
+        return -1;
+    }
+    if (parts >= 2) { /* mostly nothing has changed */
+        struct common_search common = {.pages = pages};
+        int helpers = ofl_pool_helpers();
+        ofl_pool_share(search_some, &common, (uintptr_t)helpers < parts ? helpers : (int)parts - 1);
+        if (!atomic_load(&common.found)) {
+            return 0;
+        }
+    }
+    return search(pages, runs, most);
 }
 
 void ofl_watch_stop(struct ofl_pages pages)

@@ -4,7 +4,7 @@ file(RELATIVE_PATH OFL_HEADERS_FROM_BIN
 target_sources(ofl_fortran PRIVATE ${OFL_FORTRAN_CHECK}
   driver.c driver_command.c driver_process.c driver_scan.c
   translate.c rewrite.c rewrite_across.c rewrite_loop.c rewrite_terminal.c rewrite_mask.c locate.c
-  kernel_form.c kernel_validate.c kernel_print.c kernel_support.c
+  kernel_form.c kernel_validate.c kernel_print.c kernel_support.c kernel_complex.c
   lower.c lower_make.c lower_private.c lower_copies.c lower_combine.c lower_source.c lower_symbol.c lower_type.c lower_view.c
   lower_array.c lower_construct.c lower_reduce.c lower_transform.c lower_inquiry.c lower_expr.c lower_character.c
   lower_intrinsic.c lower_assign.c lower_stmt.c lower_control.c lower_call.c lower_procedure.c

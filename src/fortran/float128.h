@@ -29,6 +29,7 @@ ofl_float128 expf128(ofl_float128 x);
 ofl_float128 fabsf128(ofl_float128 x);
 ofl_float128 floorf128(ofl_float128 x);
 ofl_float128 fmodf128(ofl_float128 x, ofl_float128 y);
+ofl_float128 frexpf128(ofl_float128 x, int *exponent);
 ofl_float128 hypotf128(ofl_float128 x, ofl_float128 y);
 ofl_float128 j0f128(ofl_float128 x);
 ofl_float128 j1f128(ofl_float128 x);

@@ -172,4 +172,7 @@ const char *ofl_k_expr_text(const struct ofl_k_expr *expr, struct ofl_arena *are
 
 /* The support functions that a source uses (kernel_support.c). */
 void ofl_k_print_support(const char *source, struct ofl_text *out);
+
+/* The template of exp, log, ... of complex numbers (kernel_complex.c). */
+extern const char ofl_k_complex_mathematics[];
 #endif

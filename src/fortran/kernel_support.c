@@ -199,21 +199,6 @@ static const char complex_functions[] =
     "}\n"
     "OFL_F bool ofl_eq_##S(T a, T b) { return a.re == b.re && a.im == b.im; }\n"
     "OFL_F bool ofl_ne_##S(T a, T b) { return a.re != b.re || a.im != b.im; }\n"
-    "OFL_F T ofl_exp_##S(T a) { U e = exp##F(a.re); return ofl_complex_##S(e * cos##F(a.im), e * sin##F(a.im)); }\n"
-    "OFL_F T ofl_log_##S(T a) { return ofl_complex_##S(log##F(hypot##F(a.re, a.im)), atan2##F(a.im, a.re)); }\n"
-    "OFL_F T ofl_sin_##S(T a) { return ofl_complex_##S(sin##F(a.re) * cosh##F(a.im), cos##F(a.re) * sinh##F(a.im)); }\n"
-    "OFL_F T ofl_cos_##S(T a) { return ofl_complex_##S(cos##F(a.re) * cosh##F(a.im), -sin##F(a.re) * sinh##F(a.im)); "
-    "}\n"
-    "OFL_F T ofl_sqrt_##S(T a) {\n"
-    "    U r = hypot##F(a.re, a.im), s;\n"
-    "    if (r == 0) { return ofl_complex_##S(0, a.im); }\n"
-    "    s = sqrt##F((fabs##F(a.re) + r) / 2);\n"
-    "    return a.re >= 0 ? ofl_complex_##S(s, a.im / (2 * s))\n"
-    "                     : ofl_complex_##S(fabs##F(a.im) / (2 * s), copysign##F(s, a.im));\n"
-    "}\n"
-    "OFL_F T ofl_power_##S_##S(T a, T b) {\n"
-    "    return a.re == 0 && a.im == 0 ? ofl_complex_##S(0, 0) : ofl_exp_##S(ofl_mul_##S(b, ofl_log_##S(a)));\n"
-    "}\n"
     "OFL_F T ofl_power_##S_long(T x, long long m) {\n"
     "    unsigned long long n = m < 0 ? 0ull - (unsigned long long) m : (unsigned long long) m;\n"
     "    T y = ofl_complex_##S(1, 0);\n"
@@ -294,8 +279,8 @@ static const struct instance reals[] = {
     {"double", "", "r8", "", "", "53", "-1022"},
 };
 static const struct instance complexes[] = {
-    {"ofl_c4", "float", "c4", "f", "", "", ""},
-    {"ofl_c8", "double", "c8", "", "", "", ""},
+    {"ofl_c4", "float", "c4", "f", "", "24", "-126"},
+    {"ofl_c8", "double", "c8", "", "", "53", "-1022"},
 };
 
 static const char *letter_text(const struct instance *instance, char letter)
@@ -407,6 +392,20 @@ static bool uses_suffix(const char *source, const char *suffix)
     return false;
 }
 
+/* Whether a function of ofl_k_complex_mathematics is called. */
+static bool uses_complex_mathematics(const char *source, const char *suffix)
+{
+    static const char *const names[] = {"exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh"};
+    char call[32];
+    snprintf(call, sizeof call, "ofl_power_%s_%s(", suffix, suffix);
+    bool used = strstr(source, call) != NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !used; i++) {
+        snprintf(call, sizeof call, "ofl_%s_%s(", names[i], suffix);
+        used = strstr(source, call) != NULL;
+    }
+    return used;
+}
+
 void ofl_k_print_support(const char *source, struct ofl_text *out)
 {
     ofl_text_add(out, always, strlen(always));
@@ -430,6 +429,8 @@ void ofl_k_print_support(const char *source, struct ofl_text *out)
             add_template(out, complex ? complex_functions : real_functions, instance);
             if (!complex) {
                 add_powers(out, source, instance);
+            } else if (uses_complex_mathematics(source, instance->suffix)) {
+                add_template(out, ofl_k_complex_mathematics, instance);
             }
         }
     }

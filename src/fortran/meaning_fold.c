@@ -227,8 +227,10 @@ static const struct ofl_constant *real_pair(const struct fold *fold, ofl_real a,
         if (b == 0) {
             return NULL;
         }
-        result = fmodf128(a, b);
-        result += fold->id == OFL_INTRINSIC_MODULO && result != 0 && (result < 0) != (b < 0) ? b : 0;
+        result = fmodf128(a, b); /* a zero has the sign of a, in modulo that of b */
+        if (fold->id == OFL_INTRINSIC_MODULO) {
+            result = result == 0 ? copysignf128(result, b) : (result < 0) != (b < 0) ? result + b : result;
+        }
         break;
     case OFL_INTRINSIC_SIGN:
         result = copysignf128(a, b);
@@ -265,8 +267,8 @@ static bool real_function(enum ofl_intrinsic_id id, ofl_real x, ofl_real *y)
         {OFL_INTRINSIC_TANH, tanhf128},    {OFL_INTRINSIC_ASINH, asinhf128},  {OFL_INTRINSIC_ACOSH, acoshf128},
         {OFL_INTRINSIC_ATANH, atanhf128},  {OFL_INTRINSIC_GAMMA, tgammaf128}, {OFL_INTRINSIC_LOG_GAMMA, lgammaf128},
         {OFL_INTRINSIC_ERF, erff128},      {OFL_INTRINSIC_ERFC, erfcf128},    {OFL_INTRINSIC_ABS, fabsf128},
-        {OFL_INTRINSIC_AINT, truncf128},   {OFL_INTRINSIC_ANINT, roundf128},  {OFL_INTRINSIC_BESSEL_J0, j0f128},
-        {OFL_INTRINSIC_BESSEL_J1, j1f128}, {OFL_INTRINSIC_BESSEL_Y0, y0f128}, {OFL_INTRINSIC_BESSEL_Y1, y1f128},
+        {OFL_INTRINSIC_AINT, truncf128},   {OFL_INTRINSIC_BESSEL_J0, j0f128}, {OFL_INTRINSIC_BESSEL_J1, j1f128},
+        {OFL_INTRINSIC_BESSEL_Y0, y0f128}, {OFL_INTRINSIC_BESSEL_Y1, y1f128},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (functions[i].id == id) {
@@ -275,6 +277,15 @@ static bool real_function(enum ofl_intrinsic_id id, ofl_real x, ofl_real *y)
         }
     }
     return false;
+}
+
+/* anint: the nearest whole number that has no more digits; of two that are as near, the one away from zero. */
+static ofl_real nearest_whole(ofl_real x, int digits)
+{
+    int exponent = 0;
+    frexpf128(x, &exponent);
+    int spacing = exponent > digits ? exponent - digits : 0;
+    return scalbnf128(roundf128(scalbnf128(x, -spacing)), spacing);
 }
 
 static const struct ofl_constant *real_one(const struct fold *fold, ofl_real x)
@@ -288,6 +299,10 @@ static const struct ofl_constant *real_one(const struct fold *fold, ofl_real x)
             : fold->id == OFL_INTRINSIC_CEILING ? ceilf128(x)
                                                 : roundf128(x);
         return fabsf128(y) < (ofl_real)1e30 ? ofl_value_integer(fold->modules, fold->type.kind, (ofl_integer)y) : NULL;
+    case OFL_INTRINSIC_ANINT: {
+        const struct model *model = model_of(fold->type.kind);
+        return model != NULL ? ofl_value_real(fold->modules, fold->type.kind, nearest_whole(x, model->digits)) : NULL;
+    }
     default:
         return real_function(fold->id, x, &y) ? ofl_value_real(fold->modules, fold->type.kind, y) : NULL;
     }
@@ -340,7 +355,7 @@ static const struct ofl_constant *extreme(const struct fold *fold, const struct 
     int order = a->base == OFL_TYPE_CHARACTER ? ofl_text_compare(a, b)
                 : a->base == OFL_TYPE_INTEGER ? (a->integer > b->integer) - (a->integer < b->integer)
                                               : (a->re > b->re) - (a->re < b->re);
-    return (order >= 0) == max ? a : b;
+    return order == 0 || (order > 0) == max ? a : b; /* of zeros of both signs the first */
 }
 
 static const struct ofl_constant *one(struct ofl_modules *modules, const struct ofl_constant *const *args,

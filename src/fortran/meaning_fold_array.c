@@ -225,13 +225,14 @@ static const struct ofl_constant *reduce(struct ofl_modules *modules, enum ofl_o
     return result;
 }
 
+/* Of zeros of both signs the last one, as gfortran has it. */
 static const struct ofl_constant *extreme(struct ofl_modules *modules, bool max, const struct ofl_constant *array)
 {
     const struct ofl_constant *result = array->count > 0 ? array->elements[0] : NULL;
     for (size_t i = 1; i < array->count; i++) {
         struct ofl_value_type logical = ofl_type_of_kind(OFL_TYPE_LOGICAL, 4);
         const struct ofl_constant *more =
-            ofl_value_binary(modules, max ? OFL_OPERATOR_GT : OFL_OPERATOR_LT, array->elements[i], result, logical);
+            ofl_value_binary(modules, max ? OFL_OPERATOR_GE : OFL_OPERATOR_LE, array->elements[i], result, logical);
         if (more == NULL) {
             return NULL;
         }
@@ -290,10 +291,15 @@ static const struct ofl_constant *dot_product(struct ofl_modules *modules, const
 {
     const struct ofl_constant *sum = ofl_value_convert(modules, ofl_value_integer(modules, 4, 0), type);
     for (size_t i = 0; i < a->count && sum != NULL; i++) {
+        const struct ofl_constant *factor = a->elements[i];
+        if (a->base == OFL_TYPE_COMPLEX) {
+            struct ofl_constant *conjugate = ofl_constant_new(modules, OFL_TYPE_COMPLEX, factor->kind);
+            conjugate->re = factor->re;
+            conjugate->im = -factor->im;
+            factor = conjugate;
+        }
         const struct ofl_constant *term =
-            a->count == b->count && a->base != OFL_TYPE_COMPLEX
-                ? ofl_value_binary(modules, OFL_OPERATOR_MUL, a->elements[i], b->elements[i], type)
-                : NULL;
+            a->count == b->count ? ofl_value_binary(modules, OFL_OPERATOR_MUL, factor, b->elements[i], type) : NULL;
         sum = term != NULL ? ofl_value_binary(modules, OFL_OPERATOR_ADD, sum, term, type) : NULL;
     }
     return sum;

@@ -5,6 +5,7 @@
  * constant all the same. */
 #include "fortran/meaning_private.h"
 
+#include <float.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,12 +87,27 @@ bool ofl_value_int64(const struct ofl_constant *value, int64_t *number)
     return true;
 }
 
-ofl_real ofl_real_round(ofl_real value, int kind)
+static ofl_real nearest(ofl_real value, int kind)
 {
     return kind == 4    ? (ofl_real)(float)value
            : kind == 8  ? (ofl_real)(double)value
            : kind == 10 ? (ofl_real)(long double)value
                         : value;
+}
+
+/* Small numbers as gfortran has them in constants: rounded twice where they are subnormal, first to all digits of the
+ * kind, then to those that are left; and what is then less than the least of them is zero, without its sign. */
+ofl_real ofl_real_round(ofl_real value, int kind)
+{
+    ofl_real normal = kind == 4 ? FLT_MIN : DBL_MIN, least = kind == 4 ? FLT_TRUE_MIN : DBL_TRUE_MIN;
+    ofl_real size = value < 0 ? -value : value;
+    if ((kind == 4 || kind == 8) && size > 0 && size < normal) {
+        int exponent = 0;
+        ofl_real digits = frexpf128(value, &exponent);
+        value = scalbnf128(nearest(digits, kind), exponent);
+        value = value > -least && value < least ? 0 : value;
+    }
+    return nearest(value, kind);
 }
 
 uint64_t ofl_constant_bits(ofl_real value, int kind)
@@ -115,11 +131,12 @@ static ofl_real real_of_text(struct ofl_modules *modules, const char *text, int 
     for (char *c = copy; *c != '\0'; c++) {
         *c = strchr("dDqQeE", *c) != NULL ? 'e' : *c;
     }
+    ofl_real value = kind == 4 ? (ofl_real)strtof(copy, NULL) : (ofl_real)strtod(copy, NULL);
+    bool small = value < (kind == 4 ? (ofl_real)FLT_MIN : (ofl_real)DBL_MIN);
     switch (kind) {
     case 4:
-        return strtof(copy, NULL);
     case 8:
-        return strtod(copy, NULL);
+        return small ? strtof128(copy, NULL) : value; /* ofl_real_round has its own way with small numbers */
     case 10:
         return strtold(copy, NULL);
     default:

@@ -3,6 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Ratios of more than twenty are none that a routine has: something went wrong there. */
+#define LARGEST_RATIO 3.0
 
 static int by_value(const void *a, const void *b)
 {
@@ -25,7 +29,7 @@ double ofl_median(double *values, size_t count)
         return 0;
     }
     qsort(values, count, sizeof *values, by_value);
-    return values[(count - 1) / 2];
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
 static bool usable(double x)
@@ -134,17 +138,27 @@ bool ofl_fit_lines(const struct ofl_copy_sample *samples, size_t count, struct o
 
 /* ---- Curves ---- */
 
+static bool is_usable(const struct ofl_sample *sample)
+{
+    const double *e = sample->work.extent;
+    return usable(sample->work.flops) && usable(sample->seconds) && usable(e[0]) && usable(e[1]) && usable(e[2]) &&
+           usable(e[0] * e[1] * e[2]);
+}
+
 static bool is_cube(const struct ofl_sample *sample)
 {
-    double largest = 0, smallest = INFINITY;
-    for (int i = 0; i < 3; i++) {
-        if (!usable(sample->extent[i])) {
-            return false;
-        }
-        largest = fmax(largest, sample->extent[i]);
-        smallest = fmin(smallest, sample->extent[i]);
+    const double *e = sample->work.extent;
+    return fmax(fmax(e[0], e[1]), e[2]) <= 1.1 * fmin(fmin(e[0], e[1]), e[2]);
+}
+
+/* The flags of a call, a bit each. */
+static unsigned flags_of(const struct ofl_work *work)
+{
+    unsigned flags = 0;
+    for (int i = 0; i < OFL_FLAG_COUNT; i++) {
+        flags |= ofl_work_has(work, (enum ofl_flag)i) ? 1U << i : 0;
     }
-    return largest <= 1.1 * smallest;
+    return flags;
 }
 
 static int by_work(const void *a, const void *b)
@@ -166,20 +180,24 @@ static void add_point(struct ofl_curve *curve, double work, double speed)
     }
 }
 
-/* The normal equations of the surfaces, each row divided by the time of its call. */
+/* The costs of surfaces and edges. */
+enum { COSTS = 6 };
+
+/* Their normal equations, each row divided by the time of its call. */
 struct normal {
-    double matrix[3][3], right[3];
+    double matrix[COSTS][COSTS], right[COSTS];
 };
 
 static void add_shape(struct normal *normal, const struct ofl_curve *curve, const struct ofl_sample *sample)
 {
-    const double *e = sample->extent;
+    const double *e = sample->work.extent;
     double side = cbrt(e[0] * e[1] * e[2]), face = side * side;
     double w = 1 / fmax(sample->whole, sample->seconds);
-    double row[3] = {w * (e[0] * e[1] - face), w * (e[0] * e[2] - face), w * (e[1] * e[2] - face)};
-    double target = w * (sample->seconds - sample->flops / ofl_curve_speed(curve, sample->flops));
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
+    double row[COSTS] = {w * (e[0] * e[1] - face), w * (e[0] * e[2] - face), w * (e[1] * e[2] - face),
+                         w * (e[0] - side),        w * (e[1] - side),        w * (e[2] - side)};
+    double target = w * (sample->seconds - sample->work.flops / ofl_curve_speed(curve, sample->work.flops));
+    for (int i = 0; i < COSTS; i++) {
+        for (int j = 0; j < COSTS; j++) {
             normal->matrix[i][j] += row[i] * row[j];
         }
         normal->right[i] += row[i] * target;
@@ -187,11 +205,11 @@ static void add_shape(struct normal *normal, const struct ofl_curve *curve, cons
 }
 
 /* Solves the equations of the unknowns in `set` (a bit each); false if they are not independent. */
-static bool solve(const struct normal *normal, unsigned set, double x[3])
+static bool solve(const struct normal *normal, unsigned set, double x[COSTS])
 {
-    double a[3][4];
-    int index[3], n = 0;
-    for (int i = 0; i < 3; i++) {
+    double a[COSTS][COSTS + 1];
+    int index[COSTS], n = 0;
+    for (int i = 0; i < COSTS; i++) {
         x[i] = 0;
         if (set >> i & 1) {
             index[n++] = i;
@@ -225,25 +243,84 @@ static bool solve(const struct normal *normal, unsigned set, double x[3])
     return true;
 }
 
-/* The best costs that are not negative: with three unknowns all sets of positive ones can be tried. */
-static void solve_surfaces(const struct normal *normal, double out[3])
+static bool none_negative(const double x[COSTS])
+{
+    for (int i = 0; i < COSTS; i++) {
+        if (!(x[i] >= 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The best costs that are not negative: so few unknowns that all sets of positive ones can be tried. */
+static void solve_costs(const struct normal *normal, double out[COSTS])
 {
     double best = 0;
-    for (unsigned set = 1; set < 8; set++) {
-        double x[3], value = 0;
-        if (!solve(normal, set, x) || !(x[0] >= 0 && x[1] >= 0 && x[2] >= 0)) {
+    for (unsigned set = 1; set < 1U << COSTS; set++) {
+        double x[COSTS], value = 0;
+        if (!solve(normal, set, x) || !none_negative(x)) {
             continue;
         }
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < COSTS; i++) {
             value -= 2 * x[i] * normal->right[i];
-            for (int j = 0; j < 3; j++) {
+            for (int j = 0; j < COSTS; j++) {
                 value += x[i] * normal->matrix[i][j] * x[j];
             }
         }
         if (value < best && isfinite(value)) {
             best = value;
-            for (int i = 0; i < 3; i++) {
-                out[i] = x[i];
+            memcpy(out, x, sizeof x);
+        }
+    }
+}
+
+static void fit_costs(const struct ofl_sample *samples, size_t count, struct ofl_curve *out)
+{
+    struct normal normal = {{{0}}, {0}};
+    double costs[COSTS] = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (is_usable(&samples[i]) && !is_cube(&samples[i]) && flags_of(&samples[i].work) == 0) {
+            add_shape(&normal, out, &samples[i]);
+        }
+    }
+    solve_costs(&normal, costs);
+    memcpy(out->surface, costs, sizeof out->surface);
+    memcpy(out->edge, costs + 3, sizeof out->edge);
+}
+
+/* How a sample compares with a prediction, in logarithms; a call of which computing is only a part tells less. */
+static double log_ratio(const struct ofl_sample *sample, double predicted)
+{
+    double share = sample->seconds / fmax(sample->whole, sample->seconds), ratio = log(sample->seconds / predicted);
+    return isfinite(ratio) ? share * fmin(fmax(ratio, -LARGEST_RATIO), LARGEST_RATIO) : 0;
+}
+
+/* The factor of a flag: `ratio` has room for all samples. */
+static double fit_flag(const struct ofl_sample *samples, size_t count, const struct ofl_curve *curve, int flag,
+                       double *ratio)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_usable(&samples[i]) && flags_of(&samples[i].work) == 1U << flag) {
+            ratio[used++] = log_ratio(&samples[i], ofl_curve_shape_seconds(curve, &samples[i].work));
+        }
+    }
+    return used > 0 ? exp(ofl_median(ratio, used)) : 0;
+}
+
+/* Calls without flags come first, since they say most. */
+void ofl_fit_near(const struct ofl_sample *samples, const double *predicted, size_t count, struct ofl_curve *out)
+{
+    out->nears = 0;
+    for (int flagged = 0; flagged < 2; flagged++) {
+        for (size_t i = 0; i < count && out->nears < OFL_CURVE_NEAR; i++) {
+            if (is_usable(&samples[i]) && (flags_of(&samples[i].work) != 0) == flagged) {
+                struct ofl_near *near = &out->near[out->nears++];
+                near->factor = (float)log_ratio(&samples[i], predicted[i]);
+                for (int j = 0; j < 3; j++) {
+                    near->extent[j] = (float)log(samples[i].work.extent[j]);
+                }
             }
         }
     }
@@ -251,24 +328,26 @@ static void solve_surfaces(const struct normal *normal, double out[3])
 
 bool ofl_fit_curve(const struct ofl_sample *samples, size_t count, struct ofl_curve *out)
 {
-    struct normal normal = {{{0}}, {0}};
     *out = (struct ofl_curve){.points = 0};
     for (size_t i = 0; i < count; i++) {
-        if (usable(samples[i].flops) && usable(samples[i].seconds) && is_cube(&samples[i])) {
-            add_point(out, samples[i].flops, samples[i].flops / samples[i].seconds);
+        if (is_usable(&samples[i]) && is_cube(&samples[i]) && flags_of(&samples[i].work) == 0) {
+            add_point(out, samples[i].work.flops, samples[i].work.flops / samples[i].seconds);
         }
     }
-    if (out->points == 0) {
+    double *values = out->points > 0 ? malloc((count + 1) * sizeof *values) : NULL;
+    if (values == NULL) {
+        out->points = 0;
         return false;
     }
     qsort(out->point, (size_t)out->points, sizeof *out->point, by_work);
-    for (size_t i = 0; i < count; i++) {
-        const double *e = samples[i].extent;
-        if (usable(samples[i].flops) && usable(samples[i].seconds) && usable(e[0] * e[1] * e[2]) &&
-            !is_cube(&samples[i])) {
-            add_shape(&normal, out, &samples[i]);
-        }
+    fit_costs(samples, count, out);
+    for (int flag = 0; flag < OFL_FLAG_COUNT; flag++) {
+        out->flag[flag] = fit_flag(samples, count, out, flag, values);
     }
-    solve_surfaces(&normal, out->surface);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = ofl_curve_seconds(out, &samples[i].work);
+    }
+    ofl_fit_near(samples, values, count, out);
+    free(values);
     return true;
 }

@@ -3,6 +3,7 @@
 #include "model/estimate.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool usable(double x)
 {
@@ -34,7 +35,7 @@ double ofl_curve_speed(const struct ofl_curve *curve, double work)
     return below->speed * pow(above->speed / below->speed, position);
 }
 
-double ofl_curve_seconds(const struct ofl_curve *curve, const struct ofl_work *work)
+double ofl_curve_shape_seconds(const struct ofl_curve *curve, const struct ofl_work *work)
 {
     if (!(work->flops > 0)) {
         return 0;
@@ -52,11 +53,65 @@ double ofl_curve_seconds(const struct ofl_curve *curve, const struct ofl_work *w
     const double surface[3] = {a * b - face, a * c - face, b * c - face};
     double seconds = cube;
     for (int i = 0; i < 3; i++) {
-        if (usable(curve->surface[i])) {
-            seconds += curve->surface[i] * surface[i];
-        }
+        seconds += usable(curve->surface[i]) ? curve->surface[i] * surface[i] : 0;
+        seconds += usable(curve->edge[i]) ? curve->edge[i] * (work->extent[i] - side) : 0;
     }
     return seconds > cube / 4 ? seconds : cube / 4;
+}
+
+bool ofl_work_has(const struct ofl_work *work, enum ofl_flag flag)
+{
+    switch (flag) {
+    case OFL_FROM_RIGHT:
+        return work->side == 'R';
+    case OFL_LOWER_TRIANGLE:
+        return work->uplo == 'L';
+    case OFL_TRANSPOSED:
+        return work->transa == 'T' || work->transa == 'C';
+    case OFL_SECOND_TRANSPOSED:
+        return work->transb == 'T' || work->transb == 'C';
+    case OFL_FLAG_COUNT:
+        break;
+    }
+    return false;
+}
+
+double ofl_curve_flags(const struct ofl_curve *curve, const struct ofl_work *work)
+{
+    double factor = 1;
+    for (int i = 0; i < OFL_FLAG_COUNT; i++) {
+        if (usable(curve->flag[i]) && ofl_work_has(work, (enum ofl_flag)i)) {
+            factor *= curve->flag[i];
+        }
+    }
+    return factor;
+}
+
+double ofl_curve_near(const struct ofl_curve *curve, const double extent[3])
+{
+    const int nears = curve->nears < OFL_CURVE_NEAR ? curve->nears : OFL_CURVE_NEAR;
+    if (nears <= 0 || !usable(extent[0] * extent[1] * extent[2])) {
+        return 1;
+    }
+    const float at[3] = {logf((float)extent[0]), logf((float)extent[1]), logf((float)extent[2])};
+    float sum = 0, weights = 1;
+    for (int i = 0; i < nears; i++) {
+        const struct ofl_near *near = &curve->near[i];
+        const float x = near->extent[0] - at[0], y = near->extent[1] - at[1], z = near->extent[2] - at[2];
+        const float distance = x * x + y * y + z * z + 0.1F, weight = 1 / (distance * distance);
+        sum += weight * near->factor;
+        weights += weight;
+    }
+    double factor = exp((double)(sum / weights));
+    return usable(factor) ? factor : 1;
+}
+
+double ofl_curve_seconds(const struct ofl_curve *curve, const struct ofl_work *work)
+{
+    double seconds = ofl_curve_shape_seconds(curve, work);
+    return seconds > 0 && isfinite(seconds)
+               ? seconds * ofl_curve_flags(curve, work) * ofl_curve_near(curve, work->extent)
+               : seconds;
 }
 
 double ofl_line_seconds(const struct ofl_line *line, double bytes)
@@ -79,15 +134,18 @@ double ofl_copy_seconds(const struct ofl_machine *machine, enum ofl_direction di
     return fmin(ofl_line_seconds(&line[OFL_PAGEABLE], bytes), ofl_line_seconds(&line[OFL_BULK], bytes));
 }
 
-/* `from`, `factor` times as fast. */
+/* `from`, `factor` times as fast.  What single calls of it were off by says nothing of another routine. */
 static void scale(const struct ofl_curve *from, double factor, struct ofl_curve *to)
 {
     *to = *from;
+    to->nears = 0;
+    memset(to->flag, 0, sizeof to->flag);
     for (int i = 0; i < to->points && i < OFL_CURVE_POINTS; i++) {
         to->point[i].speed *= factor;
     }
     for (int i = 0; i < 3; i++) {
         to->surface[i] /= factor;
+        to->edge[i] /= factor;
     }
 }
 

@@ -24,16 +24,39 @@ struct ofl_point {
     double speed; /* flops a second */
 };
 
-/* Speed over work of cubes (all extents equal), and what an element of each surface costs beyond it:
- * the time of a box of extents a, b, c is
+/* What may make a routine faster or slower at the same sizes. */
+enum ofl_flag {
+    OFL_FROM_RIGHT,        /* side R */
+    OFL_LOWER_TRIANGLE,    /* uplo L */
+    OFL_TRANSPOSED,        /* the only operand that can be, or the first one */
+    OFL_SECOND_TRANSPOSED, /* the second */
+    OFL_FLAG_COUNT
+};
+
+/* A call that was measured, by what the rest of the curve is off there: both in logarithms. */
+struct ofl_near {
+    float extent[3], factor;
+};
+
+enum { OFL_CURVE_NEAR = 128 };
+
+/* Speed over work of cubes (all extents equal), and what other calls cost more or less than that.  The time of a box of
+ * extents a, b, c is
  *
- *   flops / speed(flops) + surface[0] (ab - g^2) + surface[1] (ac - g^2) + surface[2] (bc - g^2)
+ *   (flops / speed(flops) + surface[0] (ab - g^2) + surface[1] (ac - g^2) + surface[2] (bc - g^2)
+ *                         + edge[0] (a - g) + edge[1] (b - g) + edge[2] (c - g)) * flags * near
  *
- * with g = (abc)^(1/3), the cube of the same work; never less than a quarter of the first term. */
+ * with g = (abc)^(1/3), the cube of the same work; the sum is never less than a quarter of its first term.  Flags: the
+ * factors of those that the call has.  Near: the mean of the factors of measured calls, each weighted by
+ * 1 / (distance^2 + 0.1)^2, the distance being one in the logarithms of the extents, and of 1 with weight 1. */
 struct ofl_curve {
     int points;                               /* 0: not known */
     struct ofl_point point[OFL_CURVE_POINTS]; /* by increasing work */
     double surface[3];                        /* seconds an element; 0 where not known */
+    double edge[3];                           /* seconds a unit of length */
+    double flag[OFL_FLAG_COUNT];              /* factors of time; 0 where not known, which counts as 1 */
+    int nears;
+    struct ofl_near near[OFL_CURVE_NEAR];
 };
 
 /* A straight line: fixed seconds + bytes / rate. */
@@ -57,6 +80,14 @@ double ofl_curve_speed(const struct ofl_curve *curve, double work);
 
 /* Seconds to compute `work` by the curve; infinite where the curve knows nothing. */
 double ofl_curve_seconds(const struct ofl_curve *curve, const struct ofl_work *work);
+
+/* The same in its three factors: the sum of the formula above, the flags' product, and the mean of measured calls. */
+double ofl_curve_shape_seconds(const struct ofl_curve *curve, const struct ofl_work *work);
+double ofl_curve_flags(const struct ofl_curve *curve, const struct ofl_work *work);
+double ofl_curve_near(const struct ofl_curve *curve, const double extent[3]);
+
+/* Whether a call has the flag. */
+bool ofl_work_has(const struct ofl_work *work, enum ofl_flag flag);
 
 /* Seconds to move `bytes`; 0 for none; infinite where the line is not usable. */
 double ofl_line_seconds(const struct ofl_line *line, double bytes);

@@ -65,20 +65,22 @@ double ofl_device_seconds(const struct ofl_work *work, const struct ofl_machine 
     return device_seconds(work, machine, bytes_in - bounded(work->bytes_resident, bytes_in), &unwanted);
 }
 
-/* Seconds to compute in a place, copies left out: by the curves of what the operation is made of where all of them are
- * known, since a curve of its own would have to guess how much of the work is which. */
-static double compute_seconds(const struct ofl_work *work, const struct ofl_machine *machine, enum ofl_place place)
+/* By the curves of what the operation is made of where all of them are known, since a curve of its own would have to
+ * guess how much of the work is which; what that was off by in calls that were measured is kept with its own. */
+double ofl_compute_seconds(const struct ofl_work *work, const struct ofl_machine *machine, enum ofl_place place)
 {
+    const struct ofl_curve *own = &machine->curve[place][work->operation][work->precision];
     double sum = 0;
     for (int i = 0; i < work->parts; i++) {
-        struct ofl_work part = {.flops = work->part[i].flops};
-        memcpy(part.extent, work->part[i].extent, sizeof part.extent);
-        sum += ofl_curve_seconds(&machine->curve[place][work->part[i].operation][work->precision], &part);
+        const struct ofl_work_part *of = &work->part[i];
+        struct ofl_work part = {.flops = of->flops, .side = of->side, .uplo = of->uplo, .transa = of->trans};
+        memcpy(part.extent, of->extent, sizeof part.extent);
+        sum += ofl_curve_seconds(&machine->curve[place][of->operation][work->precision], &part);
     }
     if (work->parts > 0 && isfinite(sum)) {
-        return sum;
+        return sum * ofl_curve_near(own, work->extent);
     }
-    return ofl_curve_seconds(&machine->curve[place][work->operation][work->precision], work);
+    return ofl_curve_seconds(own, work);
 }
 
 void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine, const struct ofl_learning *learning,
@@ -88,13 +90,13 @@ void ofl_predict(const struct ofl_work *work, const struct ofl_machine *machine,
     if ((unsigned)work->operation >= OFL_OPERATION_COUNT || (unsigned)work->precision >= OFL_PRECISION_COUNT) {
         return;
     }
-    double cpu = compute_seconds(work, machine, OFL_ON_CPU);
+    double cpu = ofl_compute_seconds(work, machine, OFL_ON_CPU);
     out->cpu_claim = isfinite(cpu) ? sane(cpu, 0) : 0;
     out->cpu = out->cpu_claim * correction(learning, work, OFL_ON_CPU);
 
     double bytes_in = bounded(work->bytes_in, INFINITY);
     bytes_in -= bounded(work->bytes_resident, bytes_in);
-    out->compute = sane(compute_seconds(work, machine, OFL_ON_DEVICE), INFINITY);
+    out->compute = sane(ofl_compute_seconds(work, machine, OFL_ON_DEVICE), INFINITY);
     out->device_claim = device_seconds(work, machine, bytes_in, out);
 
     double device_factor = correction(learning, work, OFL_ON_DEVICE);

@@ -35,4 +35,6 @@ double ofl_pipeline_seconds(double in, double first, double compute, double out,
 
 /* Seconds on the device of work that computes for `compute` seconds there, by the machine's copies, without waiting. */
 double ofl_device_seconds(const struct ofl_work *work, const struct ofl_machine *machine, double compute);
+/* Seconds to compute in a place, copies left out. */
+double ofl_compute_seconds(const struct ofl_work *work, const struct ofl_machine *machine, enum ofl_place place);
 #endif

@@ -41,6 +41,12 @@ const char *ofl_host_memory_name(enum ofl_host_memory memory)
     return names[memory];
 }
 
+const char *ofl_flag_name(enum ofl_flag flag)
+{
+    static const char *const names[OFL_FLAG_COUNT] = {"right", "lower", "transposed", "second-transposed"};
+    return names[flag];
+}
+
 const char *ofl_library_name(enum ofl_library library)
 {
     return library == OFL_LIBRARY_BLAS ? "blas" : "solver";
@@ -256,12 +262,18 @@ static bool read_curve(struct parser *parser)
     return parser->curve->points == 0 || refuse(parser, "the curve is there twice");
 }
 
+/* Whether a line stands below a curve's. */
+static bool in_curve(struct parser *parser)
+{
+    return parser->curve != NULL || refuse(parser, "a line of a curve before the first curve");
+}
+
 /* point WORK SPEED */
 static bool read_point(struct parser *parser)
 {
     struct ofl_curve *curve = parser->curve;
-    if (curve == NULL) {
-        return refuse(parser, "a point before the first curve");
+    if (!in_curve(parser)) {
+        return false;
     }
     if (curve->points == OFL_CURVE_POINTS) {
         return refuse(parser, "more than %d points", OFL_CURVE_POINTS);
@@ -278,14 +290,57 @@ static bool read_point(struct parser *parser)
     return true;
 }
 
+/* Three costs. */
+static bool read_three(struct parser *parser, double out[3])
+{
+    return expect_words(parser, 4) && number(parser, 1, true, &out[0]) && number(parser, 2, true, &out[1]) &&
+           number(parser, 3, true, &out[2]);
+}
+
 /* surface MN MK NK */
 static bool read_surface(struct parser *parser)
 {
-    if (parser->curve == NULL) {
-        return refuse(parser, "a surface before the first curve");
+    return in_curve(parser) && read_three(parser, parser->curve->surface);
+}
+
+/* edge M N K */
+static bool read_edge(struct parser *parser)
+{
+    return in_curve(parser) && read_three(parser, parser->curve->edge);
+}
+
+/* flag NAME FACTOR */
+static bool read_flag(struct parser *parser)
+{
+    if (!in_curve(parser) || !expect_words(parser, 3)) {
+        return false;
     }
-    return expect_words(parser, 4) && number(parser, 1, true, &parser->curve->surface[0]) &&
-           number(parser, 2, true, &parser->curve->surface[1]) && number(parser, 3, true, &parser->curve->surface[2]);
+    for (int i = 0; i < OFL_FLAG_COUNT; i++) {
+        if (is(&parser->word[1], ofl_flag_name((enum ofl_flag)i))) {
+            return number(parser, 2, false, &parser->curve->flag[i]);
+        }
+    }
+    return refuse(parser, "'%.*s' is no flag of a curve", (int)parser->word[1].length, parser->word[1].text);
+}
+
+/* near M N K FACTOR */
+static bool read_near(struct parser *parser)
+{
+    double value[4];
+    if (!in_curve(parser) || !expect_words(parser, 5)) {
+        return false;
+    }
+    if (parser->curve->nears == OFL_CURVE_NEAR) {
+        return refuse(parser, "more than %d calls near a curve", OFL_CURVE_NEAR);
+    }
+    for (int i = 0; i < 4; i++) {
+        if (!number(parser, i + 1, false, &value[i])) {
+            return false;
+        }
+    }
+    struct ofl_near *near = &parser->curve->near[parser->curve->nears++];
+    *near = (struct ofl_near){{(float)log(value[0]), (float)log(value[1]), (float)log(value[2])}, (float)log(value[3])};
+    return true;
 }
 
 static bool read_end(struct parser *parser)
@@ -301,7 +356,8 @@ static const struct {
     {"cpu", read_cpu},         {"cores", read_cores},     {"device", read_device}, {"driver", read_driver},
     {"library", read_library}, {"date", read_date},       {"effort", read_effort}, {"start", read_start},
     {"copy", read_copy},       {"overlap", read_overlap}, {"curve", read_curve},   {"point", read_point},
-    {"surface", read_surface}, {"end", read_end},
+    {"surface", read_surface}, {"edge", read_edge},       {"flag", read_flag},     {"near", read_near},
+    {"end", read_end},
 };
 
 static bool is_space(char c)

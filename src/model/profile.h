@@ -1,6 +1,6 @@
 /* The machine profile as text: what `gpu-offload calibrate` measured, for people and for the model.
  *
- *   gpu-offload profile 1                        the version of the format
+ *   gpu-offload profile 2                        the version of the format
  *   cpu AMD EPYC 9654 96-Core Processor          the key: of which machine this is
  *   cores 16
  *   device NVIDIA H200
@@ -16,9 +16,12 @@
  *   copy in pinned 9e-06 5.5e+10                 from page-locked memory,
  *   copy out commit 8e-06 3e+10                  from the staging area to its place
  *   overlap 0.9                                  of what overlapping could save, what it does
- *   curve cpu dgemm                              a speed curve; then its points and surfaces
+ *   curve cpu dgemm                              a speed curve (machine.h); what follows is its
  *   point 1e+06 2.1e+10                          flops, flops a second
  *   surface 1e-10 1e-10 2e-10                    seconds an element of m*n, m*k, n*k
+ *   edge 0 0 2e-6                                seconds a unit of m, n, k
+ *   flag lower 0.9                               a factor of time: right, lower, transposed, second-transposed
+ *   near 500 500 20 1.1                          extents of a measured call, and what it takes beside all that
  *   end                                          nothing was cut off
  *
  * Empty lines and lines that begin with # mean nothing; indentation neither.  A text with anything
@@ -28,7 +31,7 @@
 #define OFL_MODEL_PROFILE_H
 #include "model/machine.h"
 
-enum { OFL_PROFILE_VERSION = 1, OFL_PROFILE_KEY_SIZE = 128 };
+enum { OFL_PROFILE_VERSION = 2, OFL_PROFILE_KEY_SIZE = 128 };
 
 /* Texts are empty and cores is 0 where not known. */
 struct ofl_profile_key {
@@ -62,10 +65,11 @@ size_t ofl_profile_print(const struct ofl_profile *profile, char *text, size_t s
  * one. */
 bool ofl_parse_number(const char *text, size_t length, double *out);
 
-/* The words of the format: "cpu", "device"; "in", "out"; "pageable", "pinned"; "blas", "solver". */
+/* The words of the format: "cpu", "device"; "in", "out"; "pageable", "pinned"; "lower"; "blas", "solver". */
 const char *ofl_place_name(enum ofl_place place);
 const char *ofl_direction_name(enum ofl_direction direction);
 const char *ofl_host_memory_name(enum ofl_host_memory memory);
+const char *ofl_flag_name(enum ofl_flag flag);
 const char *ofl_library_name(enum ofl_library library);
 const char *ofl_library_routine_name(enum ofl_library library);
 #endif

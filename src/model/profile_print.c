@@ -1,6 +1,7 @@
 /* Writer of the profile format, profile.h. */
 #include "model/profile.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,15 @@ static void print_text(struct printer *printer, const char *word, const char *te
     }
 }
 
+static void print_three(struct printer *printer, const char *word, const double value[3])
+{
+    print(printer, "  %s", word);
+    for (int i = 0; i < 3; i++) {
+        print_number(printer, value[i]);
+    }
+    print(printer, "\n");
+}
+
 static void print_curve(struct printer *printer, enum ofl_place place, enum ofl_operation operation,
                         enum ofl_precision precision, const struct ofl_curve *curve)
 {
@@ -51,11 +61,23 @@ static void print_curve(struct printer *printer, enum ofl_place place, enum ofl_
         print_number(printer, curve->point[i].speed);
         print(printer, "\n");
     }
-    print(printer, "  surface");
-    for (int i = 0; i < 3; i++) {
-        print_number(printer, curve->surface[i]);
+    print_three(printer, "surface", curve->surface);
+    print_three(printer, "edge", curve->edge);
+    for (int i = 0; i < OFL_FLAG_COUNT; i++) {
+        if (curve->flag[i] > 0) {
+            print(printer, "  flag %s", ofl_flag_name((enum ofl_flag)i));
+            print_number(printer, curve->flag[i]);
+            print(printer, "\n");
+        }
     }
-    print(printer, "\n");
+    for (int i = 0; i < curve->nears; i++) {
+        print(printer, "  near");
+        for (int j = 0; j < 3; j++) {
+            print_number(printer, exp((double)curve->near[i].extent[j]));
+        }
+        print_number(printer, exp((double)curve->near[i].factor));
+        print(printer, "\n");
+    }
 }
 
 static void print_costs(struct printer *printer, const struct ofl_machine *machine)
@@ -111,9 +133,11 @@ size_t ofl_profile_print(const struct ofl_profile *profile, char *text, size_t s
     print_text(&printer, "effort", profile->quick ? "quick" : "full");
     print_costs(&printer, &profile->machine);
     print_overlap(&printer, profile->machine.serial);
-    print(&printer,
-          "\n# Curves.  A point is work in flops and speed in flops a second, measured with cubes; a surface is\n"
-          "# what an element of m*n, m*k and n*k costs beyond that in other shapes, in seconds.\n");
+    print(&printer, "\n# Curves.  A point is work in flops and speed in flops a second, measured with cubes.  Surface "
+                    "and edge: what\n"
+                    "# an element of m*n, m*k and n*k and a unit of m, n and k cost beyond that in other shapes, in "
+                    "seconds.  Flag:\n"
+                    "# how many times as long calls of another kind take.  Near: and calls of about this shape.\n");
     for (int place = 0; place < OFL_PLACE_COUNT; place++) {
         for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
             for (int p = 0; p < OFL_PRECISION_COUNT; p++) {

@@ -131,6 +131,7 @@ static void add_part(struct ofl_work *out, struct ofl_call call)
     call.precision = out->precision;
     part->operation = call.operation;
     part->flops = table_flops(&call) * (is_complex(call.precision) ? 4 : 1);
+    part->side = call.side, part->uplo = call.uplo, part->trans = call.trans;
     find_extents(&call, part->extent);
 }
 
@@ -138,6 +139,7 @@ static void add_part(struct ofl_work *out, struct ofl_call call)
 static void find_parts(const struct ofl_call *call, struct ofl_work *out)
 {
     const int64_t m = call->m, n = call->n, nrhs = call->nrhs;
+    const char uplo = call->uplo, trans = call->trans, other = trans == 'N' ? 'T' : 'N';
     const struct ofl_buffer factor = {.access = OFL_READ};
     switch (call->operation) {
     case OFL_OP_gesv:
@@ -145,15 +147,18 @@ static void find_parts(const struct ofl_call *call, struct ofl_work *out)
         add_part(out, (struct ofl_call){.operation = OFL_OP_getrs, .n = n, .nrhs = nrhs, .operand[0] = factor});
         break;
     case OFL_OP_posv:
-        add_part(out, (struct ofl_call){.operation = OFL_OP_potrf, .n = n});
-        add_part(out, (struct ofl_call){.operation = OFL_OP_potrs, .n = n, .nrhs = nrhs, .operand[0] = factor});
+        add_part(out, (struct ofl_call){.operation = OFL_OP_potrf, .uplo = uplo, .n = n});
+        add_part(out, (struct ofl_call){
+                          .operation = OFL_OP_potrs, .uplo = uplo, .n = n, .nrhs = nrhs, .operand[0] = factor});
         break;
     case OFL_OP_gels:
         if (m >= n) { /* else by an LQ factorisation, of which nothing is known */
             enum ofl_operation apply = is_complex(call->precision) ? OFL_OP_unmqr : OFL_OP_ormqr;
             add_part(out, (struct ofl_call){.operation = OFL_OP_geqrf, .m = m, .n = n});
-            add_part(out, (struct ofl_call){.operation = apply, .side = 'L', .m = m, .n = nrhs, .k = n});
-            add_part(out, (struct ofl_call){.operation = OFL_OP_trsm, .side = 'L', .m = n, .n = nrhs});
+            add_part(out,
+                     (struct ofl_call){.operation = apply, .side = 'L', .trans = other, .m = m, .n = nrhs, .k = n});
+            add_part(out, (struct ofl_call){
+                              .operation = OFL_OP_trsm, .side = 'L', .uplo = 'U', .trans = trans, .m = n, .n = nrhs});
         }
         break;
     default:

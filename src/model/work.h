@@ -14,6 +14,7 @@ enum ofl_library { OFL_LIBRARY_BLAS, OFL_LIBRARY_SOLVER, OFL_LIBRARY_COUNT };
 struct ofl_work_part {
     enum ofl_operation operation;
     double extent[3], flops;
+    char side, uplo, trans;
 };
 enum { OFL_WORK_PARTS = 3 };
 

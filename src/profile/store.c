@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A profile of all routines with all points is below 200 KB. */
+/* A profile of all routines with all points is below a megabyte. */
 enum { LARGEST_PROFILE = 4 << 20 };
 
 /* FNV-1a; the value is part of file names, so it must not change. */

@@ -10,7 +10,7 @@ mkdir -p "$(dirname "$profile")"
 # claim CPU DEVICE COPY START: a profile of this machine with these speeds.
 claim() {
     cat >"$profile" <<PROFILE
-gpu-offload profile 1
+gpu-offload profile 2
 start $4
 copy in pageable 0 $3
 copy out pageable 0 $3

@@ -38,6 +38,20 @@ for command in calibrate profile report estimate measure; do
     check "help of $command" 0 "$("$offload" "$command" --help)" '' "$offload" help "$command"
 done
 
+check "calibrate: nothing kept" 125 '' "empty holds no measurements of 'gpu-offload calibrate --keep'; no profile" \
+    "$offload" calibrate --from empty
+for option in --quick '--seconds 20' '--device host' '--keep there'; do
+    # shellcheck disable=SC2086 # two words
+    check "calibrate: $option and --from" 2 '' '--from measures nothing' "$offload" calibrate $option --from empty
+done
+mkdir -p measured/cpu
+check "calibrate: kept is there" 125 '' "cannot make the folder measured/cpu: it is there already.*nothing was measured" \
+    "$offload" calibrate --device host --output it --keep measured
+check "calibrate: nowhere to keep" 125 '' "cannot make the folder no/where: No such file" \
+    "$offload" calibrate --device host --output it --keep no/where
+same "a folder that is not ours" 1 "$(find measured -name cpu | wc -l)"
+rmdir measured/cpu measured
+
 # ---- What would make minutes of measuring vain is said first ----
 started=$SECONDS
 check "calibrate: a folder as output" 125 '' "cannot write empty: Is a directory; name another file" \
@@ -73,18 +87,18 @@ same "what it says" 1 "$(grep -c 'interrupted; the profile is as it was' err)"
 same "the old profile" 'not touched' "$(cat mine)"
 same "temporary folders" '' "$(ls "$TMPDIR")"
 for seconds in 0.02 0.1 0.3; do # while the device is tried, and at the start of the workload
-    "$offload" calibrate --quick --device host --output mine >out 2>err &
+    "$offload" calibrate --quick --device host --output mine --keep interrupted >out 2>err &
     calibration=$!
     sleep $seconds
     kill -TERM "$calibration"
     wait "$calibration"
     same "the old profile after $seconds s" 'not touched' "$(cat mine)"
-    same "temporary folders after $seconds s" '' "$(ls "$TMPDIR")"
+    same "temporary folders after $seconds s" '' "$(ls "$TMPDIR")$(ls interrupted 2>/dev/null)"
 done
 
 # ---- Measuring ----
 started=$SECONDS
-"$offload" calibrate --quick --device host >out 2>err
+"$offload" calibrate --quick --device host --keep measured >out 2>err
 status=$?
 same "status of calibrate; $(head -1 err)" 0 $status
 holds "calibrate --quick took $((SECONDS - started)) s" [ $((SECONDS - started)) -le 40 ]
@@ -100,6 +114,39 @@ done
 for copy in 'in pageable' 'out pageable' 'in pinned' 'out pinned'; do
     same "copies $copy" 1 "$(grep -c "^copy $copy " "$profile")"
 done
+
+# ---- What was kept gives the same profile, and nothing that was damaged gives any ----
+check "calibrate: from what was kept" 0 'wrote again' '' "$offload" calibrate --from measured --output again
+same "the same profile" '' "$(diff "$profile" again)"
+refused() { # NAME PATTERN
+    check "calibrate: $1" 125 '' "$2.*; no profile was written" "$offload" calibrate --from damaged --output again
+    rm -r damaged
+}
+damage() { # FILE COMMAND...: the text or a trace of a copy, changed
+    cp -r measured damaged
+    local file=$1
+    shift
+    "$@" <"measured/$file" >"damaged/$file"
+}
+trace=$(cd measured && echo device/*.trace)
+damage measurements head -c 700
+refused "measurements cut off" 'damaged/measurements is not used: line [0-9]+: '
+damage measurements sed /^end/d
+refused "measurements without an end" 'line [0-9]+: it was cut off'
+damage measurements sed 's/^point cpu dgemm 48/point cpu dgemn 48/'
+refused "an unknown routine" "line [0-9]+: 'cpu dgemn 48.* is not a point"
+damage measurements sed '1s/1$/2/'
+refused "another version" "line 1: this version reads 'gpu-offload measurements 1'"
+damage measurements sed '/^trace cpu/d'
+refused "no trace" "it has no traces or no points of the pass 'cpu'"
+damage measurements sed 's/^copy in.*/copy in 0 1/'
+refused "a copy of nothing" "'in 0 1' is not a copy"
+damage "$trace" head -c 70000
+refused "a trace cut off" "$trace is not as it was: 70000 bytes of"
+damage "$trace" tr '\1' '\2'
+refused "a trace that was changed" "$trace is not as it was: .* but others"
+cp -r measured damaged && rm "damaged/$trace"
+refused "a trace that is missing" "$trace cannot be read"
 
 # ---- Showing ----
 "$offload" profile --device host --svg curves.svg >shown 2>err

@@ -4,6 +4,7 @@
 #include "model/fit.h"
 #include "model/profile.h"
 
+#include <limits.h>
 #include <stdint.h>
 
 /* What the client says of one point, calibrate/client.c. */
@@ -16,12 +17,15 @@ struct ofl_calibration_point {
 };
 
 struct ofl_calibration_pass {
-    char folder[256]; /* of the traces */
+    char folder[PATH_MAX]; /* of the traces */
     struct ofl_calibration_point *point;
     size_t points, disturbed;
     char library[OFL_PROFILE_KEY_SIZE]; /* the BLAS that was mapped; empty if none was seen */
     char skip[2048]; /* routines, with commas between: those that stopped a client, and finished ones */
 };
+
+/* Adds a point, "ROUTINE M N K BEGIN END QUIET"; false if that is none, or without memory. */
+bool ofl_calibration_add_point(struct ofl_calibration_pass *pass, const char *values);
 
 /* What a pass may take, and on what it runs. */
 struct ofl_calibration_effort {
@@ -29,6 +33,7 @@ struct ofl_calibration_effort {
     double seconds;
     int largest;  /* order */
     bool coarse;  /* every second order only */
+    int sweeps;   /* after that of the cubes: how often everything is measured, if there is time */
     double later; /* seconds that the passes after this one take, for the time left that is shown */
 };
 

@@ -1,6 +1,7 @@
 /* The workload of `gpu-offload calibrate`: an ordinary client of BLAS and LAPACK.
  *
- *   gpu-offload-calibrate-client SECONDS LARGEST [--coarse] [--from N] [--skip ROUTINE,...] [--random SEED]
+ *   gpu-offload-calibrate-client SECONDS LARGEST [--coarse] [--device] [--sweeps N] [--from N] [--skip ROUTINE,...]
+ * [--random SEED]
  *
  * Calls every routine that a device may run, of BLAS and LAPACK, by its Fortran name, in several
  * shapes and sizes, each a few times.  It measures nothing itself: it runs under the preload library,
@@ -15,325 +16,30 @@
  *   stop ROUTINE                  it cannot be measured
  *   done, skip                    the cell was measured, or left out
  *
- * A point that was disturbed is measured again.  SECONDS is the time that all points may take, LARGEST the largest
- * order; with --coarse every second order is left out.  After a crash a new client goes on: --from leaves out so many
- * cells, --skip these routines.  With --random the shapes and flags are random ones instead, to compare predictions
- * with
+ * Points that were disturbed are measured again.  SECONDS is the time that all points may take, LARGEST the largest
+ * order; with --coarse every second order is left out; with --device, on which large calls take little time, these are
+ * measured in more ways.  A first sweep measures the cubes, as large as there is time for, since nothing is known
+ * beyond them; --sweeps N says how many more measure everything, some time apart: what a routine takes may depend on
+ * where its threads happen to run.  After a crash a new client goes on: --from leaves out so many cells, --skip these
+ * routines.  With --random the shapes and flags are random ones instead, to compare predictions with
  * (`gpu-offload estimate --check`); then N counts rounds. */
 #include "cli/calibrate/canary.h"
-#include "cli/calibrate/points.h"
+#include "cli/calibrate/measure.h"
 #include "base/clock.h"
 
-#include <dlfcn.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { REPETITIONS = 9, ATTEMPTS = 3 };
 
 static const struct {
-    const char *name, *precisions, *arguments;
+    const char *name, *precisions;
 } operations[] = {
-#define OFL_OPERATION(name, precisions, kind, arguments, ...) {#name, precisions, arguments},
+#define OFL_OPERATION(name, precisions, ...) {#name, precisions},
 #include <gpu-offload/operations.def>
 #undef OFL_OPERATION
 };
-
-struct memory {
-    char *a, *b, *c; /* of `bytes` each */
-    size_t bytes;
-    char *work; /* of work_bytes */
-    size_t work_bytes;
-    int *pivots;
-    char *tau;
-    int order; /* that pivots and tau have room for */
-};
-
-/* ---- Calling ---- */
-
-/* What the words of an argument list stand for. */
-struct values {
-    struct ofl_calibration_call call; /* its sizes and flags are passed by their addresses */
-    int lda, ldb, ldc, lwork, info;
-    double one[2], beta[2]; /* in every precision */
-    float one_single[2], beta_single[2];
-    struct memory *memory;
-};
-
-static void *value_of(struct values *v, const char *word, size_t length)
-{
-    static char none[] = "N";
-    bool single = v->call.letter == 's' || v->call.letter == 'c';
-    void *one = single ? (void *)v->one_single : (void *)v->one;
-    void *beta = single ? (void *)v->beta_single : (void *)v->beta;
-    const struct {
-        const char *word;
-        void *value;
-    } table[] = {
-        {"side", &v->call.side},     {"uplo", &v->call.uplo}, {"trans", &v->call.trans}, {"transa", &v->call.trans},
-        {"transb", &v->call.transb}, {"diag", none},          {"m", &v->call.m},         {"n", &v->call.n},
-        {"k", &v->call.k},           {"lda", &v->lda},        {"ldb", &v->ldb},          {"ldc", &v->ldc},
-        {"A", v->memory->a},         {"B", v->memory->b},     {"C", v->memory->c},       {"nrhs", &v->call.nrhs},
-        {"ipiv", v->memory->pivots}, {"tau", v->memory->tau}, {"work", v->memory->work}, {"lwork", &v->lwork},
-        {"info", &v->info},          {"alpha", one},          {"real_alpha", one},       {"beta", beta},
-        {"real_beta", beta},
-    };
-    const char *colon = memchr(word, ':', length);
-    length = colon != NULL ? (size_t)(colon - word) : length;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strlen(table[i].word) == length && memcmp(table[i].word, word, length) == 0) {
-            return table[i].value;
-        }
-    }
-    return NULL;
-}
-
-/* A Fortran routine takes addresses only; lengths of its texts follow, and where a routine has fewer arguments
- * than these, the rest are read as lengths or not at all. */
-typedef void routine(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
-                     void *, size_t, size_t, size_t, size_t);
-
-struct prepared {
-    routine *function;
-    void *argument[13];
-};
-
-/* Whether the CPU's libraries have a routine.  The preload library has them all, so those are asked themselves:
- * the ones that hold a routine of BLAS and of LAPACK which is never wrapped. */
-static bool library_has(const char *name)
-{
-    static const char *const landmarks[] = {"isamax_", "ilaenv_"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof landmarks / sizeof *landmarks && !found; i++) {
-        Dl_info info;
-        void *landmark = dlsym(RTLD_DEFAULT, landmarks[i]);
-        void *library = landmark != NULL && dladdr(landmark, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY) : NULL;
-        if (library != NULL) {
-            found = dlsym(library, name) != NULL;
-            dlclose(library);
-        }
-    }
-    return found;
-}
-
-/* Puts the argument list together; false if a word in it means nothing here. */
-static bool prepare(struct values *v, struct prepared *out)
-{
-    char name[32];
-    int count = 0;
-    snprintf(name, sizeof name, "%c%s_", v->call.letter, operations[v->call.operation].name);
-    void *symbol = library_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
-    for (int i = 0; i < 13; i++) {
-        out->argument[i] = (void *)1;
-    }
-    memcpy(&out->function, &symbol, sizeof symbol);
-    const char *at = operations[v->call.operation].arguments;
-    while (*at != '\0' && count < 13) {
-        size_t length = strcspn(at, " ");
-        out->argument[count] = value_of(v, at, length);
-        if (out->argument[count++] == NULL) {
-            return false;
-        }
-        at += length + (at[length] == ' ');
-    }
-    return symbol != NULL && *at == '\0';
-}
-
-static void call(const struct prepared *p)
-{
-    void *const *a = p->argument;
-    p->function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], 1, 1, 1, 1);
-}
-
-/* ---- Data ---- */
-
-/* A unit diagonal and small other elements: products and solutions stay of order one however often they are
- * repeated.  Written before each point, so that no operand is one that the device has seen; a block of random
- * numbers is enough, again and again. */
-static void fill(const struct memory *memory, char letter, int rows, int columns)
-{
-    enum { BLOCK = 8192 };
-    static double doubles[BLOCK];
-    static float singles[BLOCK];
-    static unsigned seed = 1;
-    static const double one = 1;
-    static const float one_single = 1;
-    bool single = letter == 's' || letter == 'c';
-    int order = rows < columns ? rows : columns, most = rows < columns ? columns : rows;
-    for (int i = 0; i < BLOCK; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        doubles[i] = ((double)(seed >> 8) / (1 << 24) - 0.5) * 0.5 / most;
-        singles[i] = (float)doubles[i];
-    }
-    const char *block = single ? (const char *)singles : (const char *)doubles;
-    size_t size = single ? sizeof singles : sizeof doubles, element = single ? 4 : 8;
-    char *all[] = {memory->a, memory->b, memory->c};
-    for (int which = 0; which < 3; which++) {
-        for (size_t at = 0; at < memory->bytes; at += size) {
-            memcpy(all[which] + at, block, memory->bytes - at < size ? memory->bytes - at : size);
-        }
-    }
-    element *= letter == 'c' || letter == 'z' ? 2 : 1;
-    for (size_t i = 0; i < (size_t)order; i++) {
-        size_t at = (i + i * (size_t)rows) * element;
-        if (at + element > memory->bytes) {
-            break;
-        }
-        memcpy(memory->a + at, single ? (const char *)&one_single : (const char *)&one, single ? 4 : 8);
-    }
-}
-
-static void free_memory(struct memory *memory)
-{
-    free(memory->a), free(memory->b), free(memory->c);
-    free(memory->work), free(memory->pivots), free(memory->tau);
-}
-
-/* Row numbers that exchange nothing, and factors of reflectors that keep everything of order one. */
-static void fill_vectors(struct memory *memory, char letter)
-{
-    bool single = letter == 's' || letter == 'c', complex = letter == 'c' || letter == 'z';
-    for (int i = 0; i < memory->order; i++) {
-        memory->pivots[i] = i + 1;
-        for (int part = 0; part < (complex ? 2 : 1); part++) {
-            size_t at = (size_t)i * (complex ? 2 : 1) + (size_t)part;
-            double value = part == 0 ? 0.5 : 0;
-            if (single) {
-                ((float *)(void *)memory->tau)[at] = (float)value;
-            } else {
-                ((double *)(void *)memory->tau)[at] = value;
-            }
-        }
-    }
-}
-
-/* Room for what LAPACK's routines need beside matrices: a block of 64 columns, and what orm*r keeps. */
-static bool resize_vectors(struct memory *memory, int order, int lwork)
-{
-    if (order > memory->order) {
-        free(memory->pivots), free(memory->tau);
-        memory->pivots = malloc((size_t)order * sizeof *memory->pivots);
-        memory->tau = malloc((size_t)order * 16);
-        memory->order = order;
-    }
-    if ((size_t)lwork * 16 > memory->work_bytes) {
-        free(memory->work);
-        memory->work_bytes = (size_t)lwork * 16;
-        memory->work = malloc(memory->work_bytes);
-    }
-    return memory->pivots != NULL && memory->tau != NULL && memory->work != NULL;
-}
-
-/* Three matrices may take an eighth of the machine's memory. */
-static bool resize(struct memory *memory, size_t bytes)
-{
-    double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (3 * (double)bytes > all / 8) {
-        return false;
-    }
-    if (bytes > memory->bytes) {
-        free(memory->a), free(memory->b), free(memory->c);
-        memory->a = malloc(bytes), memory->b = malloc(bytes), memory->c = malloc(bytes);
-        memory->bytes = bytes;
-    }
-    return memory->a != NULL && memory->b != NULL && memory->c != NULL;
-}
-
-/* ---- Points ---- */
-
-/* How long a point may take: repetitions until so many seconds are spent, and at least so many. */
-struct pace {
-    double limit;
-    int least;
-};
-
-/* Leading dimensions, and the elements of the largest operand. */
-static size_t lay_out(struct values *v)
-{
-    int *const leading[] = {&v->lda, &v->ldb, &v->ldc};
-    size_t largest = 0;
-    for (int i = 0; i < 3; i++) {
-        int rows, columns;
-        ofl_calibration_operand(&v->call, &"ABC"[i], 1, &rows, &columns);
-        size_t elements = (size_t)rows * (size_t)columns;
-        *leading[i] = rows > 0 ? rows : 1;
-        largest = elements > largest ? elements : largest;
-    }
-    return largest;
-}
-
-/* Calls the routine some times; returns the shortest time, 0 if a call failed, and when the last call ended. */
-static double repeat(const struct prepared *prepared, const int *info, const struct pace *pace, double begin,
-                     double *end)
-{
-    double shortest = INFINITY, last = begin;
-    for (int i = 0; i < REPETITIONS && (i < pace->least || last - begin < pace->limit); i++) {
-        call(prepared);
-        double time = ofl_clock();
-        shortest = time - last < shortest ? time - last : shortest;
-        last = time;
-        if (*info != 0) {
-            return 0;
-        }
-    }
-    *end = last;
-    return shortest;
-}
-
-static int largest_size(const struct ofl_calibration_call *call)
-{
-    const int sizes[] = {call->m, call->n, call->k, call->nrhs};
-    int largest = 1;
-    for (int i = 0; i < 4; i++) {
-        largest = sizes[i] > largest ? sizes[i] : largest;
-    }
-    return largest;
-}
-
-/* Measures a point.  Returns the seconds that one call took, 0 if it cannot be measured here.  A point with a call that
- * LAPACK refused or failed in is not told: such calls end early. */
-static double measure(const struct ofl_calibration_call *what, struct memory *memory, const struct pace *pace)
-{
-    struct values values = {.call = *what, .one = {1, 0}, .one_single = {1, 0}, .memory = memory};
-    struct prepared prepared;
-    size_t elements = lay_out(&values);
-    int largest = largest_size(what), rows, columns;
-    values.lwork = 64 * (what->m + what->n + what->nrhs) + 4160;
-    values.beta[0] = values.beta_single[0] = what->beta;
-    ofl_calibration_operand(what, "A", 1, &rows, &columns);
-    if (!resize(memory, elements * 16) || !resize_vectors(memory, largest, values.lwork) ||
-        !prepare(&values, &prepared)) {
-        return 0;
-    }
-    /* Only what is used is filled: the precision's share. */
-    struct memory used = *memory;
-    used.bytes = elements * (what->letter == 's' ? 4 : what->letter == 'z' ? 16 : 8);
-    double seconds = 0;
-    for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-        fill(&used, what->letter, rows, columns);
-        fill_vectors(&used, what->letter);
-        bool quiet = ofl_canary_wait(0.3 * pace->limit);
-        call(&prepared); /* loads and touches what a first call does */
-        double begin = ofl_clock(), end = begin;
-        seconds = repeat(&prepared, &values.info, pace, begin, &end);
-        if (seconds == 0) {
-            return 0;
-        }
-        quiet = ofl_canary_wait(0.1) && quiet;
-        if (quiet || attempt == ATTEMPTS) {
-            printf("point %c%s %d %d %d %" PRIu64 " %" PRIu64 " %d\n", what->letter, operations[what->operation].name,
-                   what->m, what->n, what->k > 0 ? what->k : what->nrhs, (uint64_t)(begin * 1e9), (uint64_t)(end * 1e9),
-                   quiet);
-            fflush(stdout);
-            break;
-        }
-    }
-    return seconds;
-}
 
 static void print_library(void)
 {
@@ -358,7 +64,8 @@ struct task {
     int largest;
     unsigned long from;
     const char *skip; /* ",dgemmt,cgetri," */
-    bool coarse;
+    bool coarse, device;
+    unsigned sweeps;
     bool random;
     unsigned seed;
 };
@@ -370,117 +77,160 @@ static bool is_skipped(const struct task *task, enum ofl_operation operation, ch
     return strstr(task->skip, word) != NULL;
 }
 
-/* A routine at one order, in all shapes.  Returns the seconds of its longest call, 0 where it cannot be measured. */
-static double measure_cell(enum ofl_operation operation, char letter, int order, bool shapes, struct memory *memory,
-                           const struct pace *pace)
-{
-    struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS];
-    int count = ofl_calibration_calls(operation, letter, order, shapes, calls);
-    double longest = 0;
-    printf("try %c%s\n", letter, operations[operation].name);
-    fflush(stdout);
-    for (int i = 0; i < count; i++) {
-        double seconds = measure(&calls[i], memory, pace);
-        longest = seconds > longest ? seconds : longest;
-        if (seconds == 0) {
-            return 0;
-        }
-    }
-    return longest;
-}
-
 /* Orders of one routine, smallest first.  With little time only every second one is measured: a curve is better off
  * with wide steps than without its upper end, since nothing is known beyond its last point. */
 static const int orders[] = {48, 68, 96, 136, 192, 272, 384, 544, 768, 1088, 1536, 2176, 3072, 4352, 6144, 8704, 12288};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-/* Above this order a call takes long enough to be timed once (after one that warms up), and only the cube: what shapes
- * cost is known by then. */
+/* Above this order a call takes long enough to be timed once (after one that warms up), and shapes from the left say
+ * enough. */
 enum { LARGE = 1100 };
 
-/* Of a routine: the seconds of its longest call at the last order, and whether that was its last one. */
+/* And above these flags, and what shapes cost, are known by then: only the cube is measured.  On the CPU and on a
+ * device. */
+static const int largest_flags[2] = {800, 2200}, largest_shapes[2] = {2200, 3100};
+
+/* Of a routine in a precision: the seconds of its longest call and of everything at each order, and whether it can be
+ * measured. */
 struct progress {
-    double longest;
+    double longest, seconds[ORDERS];
     bool stopped;
 };
 
-/* Sizes outermost: whatever the time allows is spread over all routines. */
-static void measure_all(const struct task *task)
+/* All sweeps. */
+struct sweeping {
+    const struct task *task;
+    struct ofl_calibration_memory memory;
+    size_t step, sizes, routines; /* of the orders; routines in all their precisions */
+    unsigned sweep;
+    unsigned long cell;
+    double until;      /* the end of this sweep */
+    double cells_left; /* at this order */
+    struct progress progress[OFL_OPERATION_COUNT][4];
+};
+
+/* The cube first; later, with time for one more sweep only, shapes and flags at every second order. */
+static struct ofl_calibration_choice choice_at(const struct sweeping *all, size_t size)
 {
-    struct memory memory = {.bytes = 0};
-    size_t routines = 0, sizes = 0;
-    unsigned long cell = 0;
-    struct progress progress[sizeof operations / sizeof *operations][4] = {{{0, false}}};
-    double until = ofl_clock() + task->seconds;
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-        routines += ofl_operation_offloaded((enum ofl_operation)i) ? strlen(operations[i].precisions) : 0;
+    const int order = orders[size * all->step];
+    const bool single = all->task->sweeps == 1;
+    const bool rich = all->sweep > 0 && order <= largest_shapes[all->task->device] && (!single || size % 2 == 1);
+    const size_t turn = single ? size / 2 : size;
+    struct ofl_calibration_choice choice = {rich ? 1 + (int)(turn % 2) : 0, order <= LARGE,
+                                            rich && order <= largest_flags[all->task->device]};
+    return choice;
+}
+
+/* Whether there is time for a cell. */
+static bool is_affordable(const struct sweeping *all, const struct progress *own, size_t size, int calls)
+{
+    double left = all->until - ofl_clock(), share = left / all->cells_left;
+    if (all->sweep > 1) { /* what it took the last time */
+        return own->seconds[size] > 0 && own->seconds[size] < left;
     }
-    const size_t step = task->coarse ? 2 : 1;
-    while (sizes * step < ORDERS && orders[sizes * step] <= task->largest) {
-        sizes++;
+    if (all->sweep == 1) { /* what one of its calls took */
+        return own->seconds[size] > 0 && own->seconds[size] * calls < 4 * share;
     }
-    printf("plan %zu\n", routines * sizes);
-    for (size_t size = 0; size < sizes; size++) {
-        const int order = orders[size * step];
-        size_t others = routines; /* that are still to come at this order */
-        for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-            enum ofl_operation operation = (enum ofl_operation)i;
-            bool wanted = ofl_operation_offloaded(operation);
+    /* Twice the order takes eight times as long. */
+    double longest = own->longest * (all->step == 2 ? 8 : 3);
+    return left > 0 && longest * (orders[size * all->step] <= LARGE ? 4 : 2) < 4 * share;
+}
+
+/* A routine at one order. */
+static void measure_cell(struct sweeping *all, enum ofl_operation operation, char letter, size_t size)
+{
+    struct progress *own = &all->progress[operation][strchr("sdcz", letter) - "sdcz"];
+    struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS];
+    const struct ofl_calibration_choice choice = choice_at(all, size);
+    const int order = orders[size * all->step];
+    int count = ofl_calibration_calls(operation, letter, order, &choice, calls);
+    if (own->stopped || is_skipped(all->task, operation, letter) || !is_affordable(all, own, size, count)) {
+        puts("skip");
+        return;
+    }
+    double began = ofl_clock();
+    /* A cell's repetitions should not take more than half of its share of what is left. */
+    struct ofl_calibration_pace pace = {
+        (all->until - began) / (double)(all->routines * (all->sizes - size)) / 2 / count, order > LARGE           ? 1
+                                                                                          : all->task->sweeps > 1 ? 2
+                                                                                                                  : 3};
+    own->longest = ofl_calibration_measure(calls, count, &all->memory, &pace);
+    own->stopped = own->longest == 0;
+    own->seconds[size] = ofl_clock() - began;
+    if (own->stopped) {
+        printf("stop %c%s\n", letter, operations[operation].name);
+    }
+    puts("done");
+    fflush(stdout);
+}
+
+/* Sizes outermost: whatever the time allows is spread over all routines. */
+static void measure_sweep(struct sweeping *all)
+{
+    for (size_t size = 0; size < all->sizes; size++) {
+        all->cells_left = (double)all->routines;
+        for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
+            bool wanted = ofl_operation_offloaded((enum ofl_operation)i);
             for (const char *letter = operations[i].precisions; wanted && *letter != '\0'; letter++) {
-                struct progress *own = &progress[i][strchr("sdcz", *letter) - "sdcz"];
-                double left = until - ofl_clock();
-                double share = left / (double)others--;
-                if (cell++ < task->from) {
-                    continue;
+                if (all->cell++ >= all->task->from) {
+                    measure_cell(all, (enum ofl_operation)i, *letter, size);
                 }
-                /* Twice the order takes eight times as long; then there are as many calls as a cell has about. */
-                double expected = own->longest * (step == 2 ? 8 : 3) * (order > LARGE ? 2 : 8);
-                if (own->stopped || expected > 4 * share || left <= 0 || is_skipped(task, operation, *letter)) {
-                    puts("skip");
-                    continue;
-                }
-                /* A point should not take more than a small part of what is left. */
-                struct pace pace = {left / (double)(routines * (sizes - size)) / 4, order > LARGE ? 1 : 3};
-                /* Shapes at every second size: their costs are smooth. */
-                own->longest = measure_cell(operation, *letter, order, size % 2 == 1 && order <= LARGE, &memory, &pace);
-                if (own->longest == 0) {
-                    own->stopped = true;
-                    printf("stop %c%s\n", *letter, operations[i].name);
-                }
-                puts("done");
-                fflush(stdout);
+                all->cells_left--;
             }
         }
     }
-    free_memory(&memory);
 }
 
-/* Random shapes, in turn for all routines. */
+static void measure_all(const struct task *task)
+{
+    static struct sweeping all;
+    const double until = ofl_clock() + task->seconds;
+    all.task = task;
+    all.step = task->coarse ? 2 : 1;
+    for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
+        all.routines += ofl_operation_offloaded((enum ofl_operation)i) ? strlen(operations[i].precisions) : 0;
+    }
+    while (all.sizes * all.step < ORDERS && orders[all.sizes * all.step] <= task->largest) {
+        all.sizes++;
+    }
+    printf("plan %zu\n", all.routines * all.sizes * (1 + task->sweeps));
+    for (all.sweep = 0; all.sweep <= task->sweeps; all.sweep++) {
+        double left = until - ofl_clock();
+        all.until = all.sweep == 0 ? until - (task->sweeps == 1 ? 0.5 : 0.7) * left : until;
+        measure_sweep(&all);
+    }
+    ofl_calibration_free(&all.memory);
+}
+
+/* Random shapes, in turn for all routines; measured like the others, many together, so that the CPU library's threads
+ * are as awake. */
 static void measure_random(const struct task *task)
 {
-    struct memory memory = {.bytes = 0};
+    struct ofl_calibration_memory memory = {.bytes = 0};
+    struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS];
     unsigned seed = task->seed;
-    const struct pace pace = {task->seconds / 1000, 1};
+    const struct ofl_calibration_pace pace = {task->seconds / 1000, 1};
     double until = ofl_clock() + task->seconds, span = log2((double)task->largest / 64);
     for (unsigned long round = 0; ofl_clock() < until; round++) {
+        int count = 0;
         for (int i = 0; i < OFL_OPERATION_COUNT; i++) {
             enum ofl_operation operation = (enum ofl_operation)i;
             bool wanted = ofl_operation_offloaded(operation);
             for (const char *letter = operations[i].precisions; wanted && *letter != '\0' && ofl_clock() < until;
                  letter++) {
-                struct ofl_calibration_call point = ofl_calibration_random(operation, *letter, span, &seed);
-                if (round < task->from || is_skipped(task, operation, *letter)) {
-                    continue;
+                calls[count] = ofl_calibration_random(operation, *letter, span, &seed);
+                count += round >= task->from && !is_skipped(task, operation, *letter);
+                if (count == OFL_CALIBRATION_CALLS) {
+                    ofl_calibration_measure(calls, count, &memory, &pace);
+                    count = 0;
                 }
-                printf("try %c%s\n", *letter, operations[i].name);
-                fflush(stdout);
-                measure(&point, &memory, &pace);
             }
         }
+        ofl_calibration_measure(calls, count, &memory, &pace);
         puts("done");
         fflush(stdout);
     }
-    free_memory(&memory);
+    ofl_calibration_free(&memory);
 }
 
 /* False for arguments that are not ours. */
@@ -490,9 +240,11 @@ static bool read_task(int argc, char **argv, struct task *task)
                                             {"skip", required_argument, NULL, 's'},
                                             {"random", required_argument, NULL, 'r'},
                                             {"coarse", no_argument, NULL, 'c'},
+                                            {"sweeps", required_argument, NULL, 'w'},
+                                            {"device", no_argument, NULL, 'd'},
                                             {0}};
     static char skip[4096] = ",";
-    *task = (struct task){.skip = skip};
+    *task = (struct task){.skip = skip, .sweeps = 1};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'f') {
             task->from = strtoul(optarg, NULL, 10);
@@ -500,6 +252,10 @@ static bool read_task(int argc, char **argv, struct task *task)
             snprintf(skip, sizeof skip, ",%s,", optarg);
         } else if (option == 'c') {
             task->coarse = true;
+        } else if (option == 'd') {
+            task->device = true;
+        } else if (option == 'w') {
+            task->sweeps = (unsigned)strtoul(optarg, NULL, 10);
         } else if (option == 'r') {
             task->random = true;
             task->seed = (unsigned)strtoul(optarg, NULL, 10);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_REPETITIONS = 64, MAX_SAMPLES = 512 };
+enum { MAX_REPETITIONS = 64, MAX_SAMPLES = 512, MAX_SWEEPS = 8 };
 
 struct trace {
     struct ofl_trace_record *record;
@@ -119,7 +119,9 @@ static bool find_sample(const struct trace *trace, const struct ofl_calibration_
     }
     out->seconds = ofl_lower_quartile(seconds, count);
     out->computed = ofl_lower_quartile(computed, count);
-    return out->seconds > 0 && out->work.flops > 0;
+    /* A library that refuses arguments without a word takes no time. */
+    bool refused = place == OFL_ON_CPU && out->seconds < 1e-6 && out->work.flops >= 1e6;
+    return out->seconds > 0 && out->work.flops > 0 && !refused;
 }
 
 /* The time to compute with which the prediction of the whole call is what was seen, at least `least`. */
@@ -174,6 +176,38 @@ static void find_compute(const struct sample *seen, size_t count, const struct o
     }
 }
 
+/* Whether the same call was measured, at two times. */
+static bool same_call(const struct ofl_work *a, const struct ofl_work *b)
+{
+    return a->flops == b->flops && memcmp(a->extent, b->extent, sizeof a->extent) == 0 && a->m == b->m &&
+           a->n == b->n && a->k == b->k && a->side == b->side && a->uplo == b->uplo && a->transa == b->transa &&
+           a->transb == b->transb;
+}
+
+/* Of the sweeps that measured a call the median counts: where times have two modes, the shortest or the first would
+ * choose one of them too often.  The number of samples that are left. */
+static size_t merge_sweeps(struct sample *seen, size_t count)
+{
+    size_t merged = 0;
+    for (size_t i = 0; i < count; i++) {
+        double seconds[MAX_SWEEPS], computed[MAX_SWEEPS];
+        size_t sweeps = 0;
+        for (size_t j = i; j < count && seen[i].seconds > 0; j++) {
+            if (seen[j].seconds > 0 && same_call(&seen[i].work, &seen[j].work) && sweeps < MAX_SWEEPS) {
+                seconds[sweeps] = seen[j].seconds;
+                computed[sweeps++] = seen[j].computed;
+                seen[j].seconds = j > i ? 0 : seen[j].seconds; /* taken */
+            }
+        }
+        if (sweeps > 0) {
+            seen[merged] = seen[i];
+            seen[merged].seconds = ofl_median(seconds, sweeps);
+            seen[merged++].computed = ofl_median(computed, sweeps);
+        }
+    }
+    return merged;
+}
+
 /* The samples of one routine in one place; their number. */
 static size_t find_samples(const struct ofl_calibration_pass *pass, const struct trace *trace, enum ofl_place place,
                            enum ofl_operation operation, enum ofl_precision precision, struct sample seen[MAX_SAMPLES])
@@ -185,7 +219,7 @@ static size_t find_samples(const struct ofl_calibration_pass *pass, const struct
             count += find_sample(trace, point, place, &seen[count]);
         }
     }
-    return count;
+    return merge_sweeps(seen, count);
 }
 
 /* How much of the overlap is lost: the median over all calls that were cut.  The machine has its copies. */
@@ -215,26 +249,61 @@ static void fit_overlap(const struct ofl_calibration_pass *pass, const struct tr
     out->serial = share;
 }
 
+/* The samples of a routine in a place, as the model's fit wants them; the machine has its copies.  Their number. */
+static size_t routine_samples(const struct ofl_calibration_pass *pass, const struct trace *trace, enum ofl_place place,
+                              enum ofl_operation operation, enum ofl_precision precision,
+                              const struct ofl_machine *machine, struct ofl_sample samples[MAX_SAMPLES])
+{
+    static struct sample seen[MAX_SAMPLES];
+    size_t count = find_samples(pass, trace, place, operation, precision, seen);
+    for (size_t i = 0; i < count; i++) {
+        samples[i] = (struct ofl_sample){.work = seen[i].work, .seconds = seen[i].seconds, .whole = seen[i].seconds};
+    }
+    if (place == OFL_ON_DEVICE) {
+        find_compute(seen, count, machine, samples);
+    }
+    return count;
+}
+
+/* What the sum of an operation's parts is off by, where it has parts: their curves are known by now.  Those that are
+ * not are what they will be when the profile is used. */
+static void fit_sums(const struct ofl_sample *samples, size_t count, const struct ofl_machine *completed,
+                     enum ofl_place place, struct ofl_curve *out)
+{
+    static double predicted[MAX_SAMPLES];
+    bool sums = false;
+    for (size_t i = 0; i < count; i++) {
+        predicted[i] = ofl_compute_seconds(&samples[i].work, completed, place);
+        sums = sums || samples[i].work.parts > 0;
+    }
+    if (sums) {
+        ofl_fit_near(samples, predicted, count, out);
+    }
+}
+
 /* All curves of one place; the number of them.  The machine has its copies. */
 static int fit_curves(const struct ofl_calibration_pass *pass, const struct trace *trace, enum ofl_place place,
                       struct ofl_machine *out)
 {
+    static struct ofl_sample samples[MAX_SAMPLES];
+    static struct ofl_machine completed;
     int curves = 0;
-    for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
-        for (int p = 0; p < OFL_PRECISION_COUNT; p++) {
-            static struct sample seen[MAX_SAMPLES];
-            static struct ofl_sample samples[MAX_SAMPLES];
-            size_t count = find_samples(pass, trace, place, (enum ofl_operation)operation, (enum ofl_precision)p, seen);
-            for (size_t i = 0; i < count; i++) {
-                samples[i] = (struct ofl_sample){
-                    .flops = seen[i].work.flops, .seconds = seen[i].seconds, .whole = seen[i].seconds};
-                memcpy(samples[i].extent, seen[i].work.extent, sizeof samples[i].extent);
+    for (int sums = 0; sums < 2; sums++) {
+        for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
+            for (int p = 0; p < OFL_PRECISION_COUNT; p++) {
+                struct ofl_curve *curve = &out->curve[place][operation][p];
+                size_t count = routine_samples(pass, trace, place, (enum ofl_operation)operation, (enum ofl_precision)p,
+                                               out, samples);
+                if (sums) {
+                    completed.curve[place][operation][p].nears = 0;
+                    fit_sums(samples, count, &completed, place, curve);
+                } else {
+                    curves += ofl_fit_curve(samples, count, curve);
+                }
             }
-            if (place == OFL_ON_DEVICE) {
-                find_compute(seen, count, out, samples);
-            }
-            curves += ofl_fit_curve(samples, count, &out->curve[place][operation][p]);
         }
+        completed = *out;
+        ofl_machine_complete(&completed);
     }
     return curves;
 }

@@ -44,11 +44,12 @@ struct client {
 static bool start(struct client *client)
 {
     const struct ofl_calibration_effort *effort = client->effort;
-    char path[PATH_MAX], seconds[32], largest[32], from[32];
+    char path[PATH_MAX], seconds[32], largest[32], from[32], sweeps[32];
     int ends[2];
     snprintf(seconds, sizeof seconds, "%g", effort->seconds - (ofl_clock() - client->began));
     snprintf(largest, sizeof largest, "%d", effort->largest);
     snprintf(from, sizeof from, "%lu", client->done);
+    snprintf(sweeps, sizeof sweeps, "%d", effort->sweeps);
     if (!ofl_cli_library(CLIENT, path, sizeof path) || access(path, X_OK) != 0) {
         ofl_message("calibrate: %s is not where it belongs, at %s; install gpu-offload again", CLIENT, path);
         return false;
@@ -66,15 +67,24 @@ static bool start(struct client *client)
                          path,
                          seconds,
                          largest,
+                         "--sweeps",
+                         sweeps,
                          "--from",
                          from,
                          "--skip",
                          client->pass->skip,
-                         client->effort->coarse ? "--coarse" : NULL,
+                         NULL, /* ... the options below */
+                         NULL,
                          NULL};
     int count = 0;
     while (arguments[count] != NULL) {
         count++;
+    }
+    if (effort->coarse) {
+        arguments[count++] = "--coarse";
+    }
+    if (effort->device != NULL) {
+        arguments[count++] = "--device";
     }
     if (pipe(ends) != 0) {
         ofl_message("calibrate: no pipe: %s", strerror(errno));
@@ -132,18 +142,19 @@ static bool next_line(struct client *client, char line[LINE])
     }
 }
 
-static bool add_point(struct ofl_calibration_pass *pass, const char *line)
+bool ofl_calibration_add_point(struct ofl_calibration_pass *pass, const char *values)
 {
     char routine[32];
-    int quiet;
+    int quiet, end = 0;
     struct ofl_calibration_point point = {.quiet = false};
-    if (sscanf(line, "point %31s %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64 " %d", routine, &point.m,
-               &point.n, &point.k, &point.begin, &point.end, &quiet) != 7) {
-        return true;
+    sscanf(values, "%31s %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64 " %d%n", routine, &point.m, &point.n,
+           &point.k, &point.begin, &point.end, &quiet, &end);
+    const char *letter = end > 0 && values[end] == '\0' ? strchr("sdcz", routine[0]) : NULL;
+    point.operation = letter != NULL ? ofl_operation_find(routine + 1, strlen(routine + 1)) : OFL_OPERATION_COUNT;
+    if (point.operation == OFL_OPERATION_COUNT || *letter == '\0') {
+        return false;
     }
-    const char *letter = strchr("sdcz", routine[0]);
-    point.operation = ofl_operation_find(routine + 1, strlen(routine + 1));
-    point.precision = letter != NULL ? (enum ofl_precision)(letter - "sdcz") : OFL_PRECISION_COUNT;
+    point.precision = (enum ofl_precision)(letter - "sdcz");
     point.quiet = quiet != 0;
     struct ofl_calibration_point *more = realloc(pass->point, (pass->points + 1) * sizeof *more);
     if (more == NULL) {
@@ -189,7 +200,7 @@ static bool take_line(struct client *client, const char *line)
 {
     struct ofl_calibration_pass *pass = client->pass;
     if (strncmp(line, "point ", 6) == 0) {
-        return add_point(pass, line);
+        return ofl_calibration_add_point(pass, line + 6);
     }
     if (strncmp(line, "library /", 9) == 0) {
         snprintf(pass->library, sizeof pass->library, "%.*s", OFL_PROFILE_KEY_SIZE - 1, strrchr(line, '/') + 1);

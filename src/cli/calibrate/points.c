@@ -16,32 +16,59 @@ static const struct {
 struct shape {
     double m, n, k, nrhs;
 };
-enum { MAX_SHAPES = 6 };
+enum { MAX_SHAPES = 7 };
 
-/* The first kind of routine whose words a routine has all is its own; the first shape is the cube. */
+/* The first kind of routine whose words a routine has all is its own; the first shape is the cube, the others take
+ * turns. */
 static const struct {
     const char *words[4];
     struct shape shape[MAX_SHAPES];
     const char *routine; /* the only one that this is for; NULL: all */
 } kinds[] = {
     {.words = {"uplo", "n", "nrhs"},
-     .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}},
+     .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 1.4, 0, 0.25}, {0, 0.5, 0, 4}, {0, 1.4, 0, 0.06}, {0, 0.25, 0, 4}},
      .routine = "potrs"}, /* its words are posv's */
-    {.words = {"side", "m", "n", "k"}, .shape = {{1, 1, 1, 0}, {1, 0.25, 1, 0}, {2, 0.5, 0.25, 0}}},
-    {.words = {"m", "n", "k", "tau"}, .shape = {{1, 1, 1, 0}, {4, 0.25, 0.25, 0}, {1, 0.5, 0.25, 0}}},
+    {.words = {"side", "m", "n", "k"},
+     .shape = {{1, 1, 1, 0}, {1, 0.25, 1, 0}, {2, 0.5, 0.25, 0}, {0.5, 2, 0.5, 0}, {2, 2, 0.125, 0}}},
+    {.words = {"m", "n", "k", "tau"},
+     .shape = {{1, 1, 1, 0}, {4, 0.25, 0.25, 0}, {1, 0.5, 0.25, 0}, {2, 0.5, 0.5, 0}, {2, 1, 0.125, 0}}},
     {.words = {"m", "n", "k"},
      .shape = {{1, 1, 1, 0},
-               {4, 0.25, 0.25, 0},
-               {0.25, 4, 0.25, 0},
+               {4, 0.5, 0.5, 0},
+               {0.5, 4, 0.5, 0},
                {2, 2, 0.0625, 0},
                {0.25, 0.25, 4, 0},
-               {1, 1, 0.25, 0}}},
-    {.words = {"side", "m", "n"}, .shape = {{1, 1, 0, 0}, {2, 0.125, 0, 0}, {0.25, 4, 0, 0}}},
-    {.words = {"m", "n", "nrhs"}, .shape = {{1, 1, 0, 0.0625}, {4, 0.25, 0, 0.0625}, {0.25, 4, 0, 0.0625}}},
-    {.words = {"m", "n"}, .shape = {{1, 1, 0, 0}, {4, 0.25, 0, 0}, {0.25, 4, 0, 0}}},
-    {.words = {"n", "k"}, .shape = {{0, 1, 1, 0}, {0, 2, 0.0625, 0}, {0, 0.25, 4, 0}}},
-    {.words = {"trans", "n", "nrhs"}, .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 0.5, 0, 4}}},
-    {.words = {"n", "nrhs"}, .shape = {{0, 1, 0, 0.01}, {0, 0.75, 0, 0.5}, {0, 0.5, 0, 2}}},
+               {1, 1, 0.25, 0},
+               {0.7, 0.7, 2, 0}}},
+    {.words = {"side", "m", "n"},
+     .shape = {{1, 1, 0, 0}, {2, 0.125, 0, 0}, {0.25, 4, 0, 0}, {0.7, 2, 0, 0}, {1, 0.25, 0, 0}}},
+    {.words = {"m", "n", "nrhs"}, /* more of those with more columns: the others are known from their parts */
+     .shape = {{1, 1, 0, 0.0625},
+               {0.5, 2, 0, 0.25},
+               {0.7, 1.4, 0, 0.0625},
+               {0.25, 4, 0, 0.0625},
+               {0.35, 2.8, 0, 0.25},
+               {2, 0.5, 0, 0.25}}},
+    {.words = {"m", "n"},
+     .shape = {{1, 1, 0, 0},
+               {2, 0.5, 0, 0},
+               {0.7, 1.4, 0, 0},
+               {0.25, 4, 0, 0},
+               {0.5, 2, 0, 0},
+               {1.4, 0.7, 0, 0},
+               {4, 0.25, 0, 0}}},
+    {.words = {"n", "k"},
+     .shape = {{0, 1, 1, 0},
+               {0, 2, 0.0625, 0},
+               {0, 0.5, 2, 0},
+               {0, 0.25, 8, 0},
+               {0, 1.4, 0.25, 0},
+               {0, 0.7, 1.4, 0},
+               {0, 0.35, 4, 0}}},
+    {.words = {"trans", "n", "nrhs"},
+     .shape = {{0, 1, 0, 1}, {0, 2, 0, 0.02}, {0, 1.4, 0, 0.25}, {0, 0.5, 0, 4}, {0, 1.4, 0, 0.06}, {0, 0.25, 0, 4}}},
+    {.words = {"n", "nrhs"},
+     .shape = {{0, 1, 0, 0.01}, {0, 0.75, 0, 0.5}, {0, 0.25, 0, 1}, {0, 1, 0, 0.1}, {0, 0.5, 0, 2}}},
     {.words = {"n"}, .shape = {{0, 1, 0, 0}}},
 };
 
@@ -72,12 +99,53 @@ static bool usual_beta(enum ofl_operation operation)
     return operation != OFL_OP_gemm;
 }
 
-int ofl_calibration_calls(enum ofl_operation operation, char letter, int order, bool shapes,
+/* The transposition that the routine has in this precision: of several the first that complex ones share. */
+static char transposed(enum ofl_operation operation, char letter)
+{
+    const char *set = strstr(operations[operation].arguments, "trans:");
+    bool complex = letter == 'c' || letter == 'z';
+    if (!complex || set == NULL) {
+        return 'T';
+    }
+    set += strlen("trans:");
+    size_t length = strcspn(set, " ");
+    return memchr(set, 'T', length) != NULL ? 'T' : 'C';
+}
+
+/* The flags of a cube, one at a time. */
+static int flagged_cubes(const struct ofl_calibration_call *cube, struct ofl_calibration_call *calls)
+{
+    const enum ofl_operation operation = cube->operation;
+    int count = 0;
+    if (ofl_operation_takes(operation, "side")) {
+        calls[count] = *cube;
+        calls[count++].side = 'R';
+    }
+    if (ofl_operation_takes(operation, "uplo")) {
+        calls[count] = *cube;
+        calls[count++].uplo = 'L';
+    }
+    if (ofl_operation_takes(operation, "trans") || ofl_operation_takes(operation, "transa")) {
+        calls[count] = *cube;
+        calls[count++].trans = transposed(operation, cube->letter);
+    }
+    if (ofl_operation_takes(operation, "transb")) {
+        calls[count] = *cube;
+        calls[count++].transb = 'T';
+    }
+    return count;
+}
+
+int ofl_calibration_calls(enum ofl_operation operation, char letter, int order,
+                          const struct ofl_calibration_choice *choice,
                           struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS])
 {
     int shape_count, count = 0;
     const struct shape *shape = shapes_of(operation, &shape_count);
-    for (int i = 0; i < (shapes ? shape_count : 1); i++) {
+    for (int i = 0; i < (choice->turn > 0 ? shape_count : 1); i++) {
+        if (i > 0 && i % 2 != choice->turn % 2) {
+            continue;
+        }
         struct ofl_calibration_call call = {operation,
                                             letter,
                                             scaled(shape[i].m, order, 4),
@@ -90,8 +158,12 @@ int ofl_calibration_calls(enum ofl_operation operation, char letter, int order, 
                                             'N',
                                             usual_beta(operation)};
         calls[count++] = call;
-        if (i == 0 && ofl_operation_takes(operation, "side")) {
+        if (i == 0) {
+            count += choice->flags ? flagged_cubes(&call, calls + count) : 0;
+        } else if (choice->right && ofl_operation_takes(operation, "side")) { /* the same from the right */
             call.side = 'R';
+            call.m = calls[count - 1].n;
+            call.n = calls[count - 1].m;
             calls[count++] = call;
         }
     }
@@ -102,22 +174,6 @@ static double random_share(unsigned *seed)
 {
     *seed = *seed * 1664525u + 1013904223u;
     return (double)(*seed >> 8) / (1 << 24);
-}
-
-/* 'N', or the transposition that the routine has in this precision: of several the first that complex ones share. */
-static char random_trans(enum ofl_operation operation, char letter, unsigned *seed)
-{
-    if (random_share(seed) < 0.5) {
-        return 'N';
-    }
-    const char *set = strstr(operations[operation].arguments, "trans:");
-    bool complex = letter == 'c' || letter == 'z';
-    if (!complex || set == NULL) {
-        return 'T';
-    }
-    set += strlen("trans:");
-    size_t length = strcspn(set, " ");
-    return memchr(set, 'T', length) != NULL ? 'T' : 'C';
 }
 
 struct ofl_calibration_call ofl_calibration_random(enum ofl_operation operation, char letter, double span,
@@ -136,7 +192,7 @@ struct ofl_calibration_call ofl_calibration_random(enum ofl_operation operation,
                                         cube->nrhs > 0 ? size[3] / 4 : 0,
                                         random_share(seed) < 0.5 ? 'L' : 'R',
                                         random_share(seed) < 0.5 ? 'L' : 'U',
-                                        random_trans(operation, letter, seed),
+                                        random_share(seed) < 0.5 ? 'N' : transposed(operation, letter),
                                         random_share(seed) < 0.5 ? 'N' : 'T',
                                         random_share(seed) < 0.5};
     if (ofl_operation_takes(operation, "tau") && cube->k > 0) { /* reflectors of a tall matrix */

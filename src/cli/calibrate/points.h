@@ -12,11 +12,18 @@ struct ofl_calibration_call {
     bool beta; /* the result's old content counts */
 };
 
-enum { OFL_CALIBRATION_CALLS = 8 };
+enum { OFL_CALIBRATION_CALLS = 16 };
 
-/* The calls of a routine at one order: first the cube, from both sides where there are sides, then, if `shapes`, boxes
- * of about the same work.  Their number. */
-int ofl_calibration_calls(enum ofl_operation operation, char letter, int order, bool shapes,
+/* Which calls beside the cube's. */
+struct ofl_calibration_choice {
+    int turn;   /* shapes take turns, since at every second order they are dense enough: 1, 2; 0: no shapes */
+    bool right; /* and from the right, where a routine has sides */
+    bool flags; /* the cube with each flag: from the right, lower triangle, transposed operands */
+};
+
+/* The calls of a routine at one order: the cube, and boxes of about the same work.  Their number. */
+int ofl_calibration_calls(enum ofl_operation operation, char letter, int order,
+                          const struct ofl_calibration_choice *choice,
                           struct ofl_calibration_call calls[OFL_CALIBRATION_CALLS]);
 
 /* Random sizes from 64 to 64 * 2^span, each by itself, and random flags, within what the routine allows. */

@@ -2,8 +2,8 @@
  *
  * One program's loops work on the same data, tables of arrays and scalars of all types (data.c).  Expressions (expr.c)
  * carry a bound of their absolute value, so that nothing overflows and no value is a NaN: then a loop has one result,
- * to the last bit.  Loops (loop.c) are written twice, from the same random numbers: as do concurrent, and as do loops
- * for the reference. */
+ * to the last bit.  Loops (loop.c, subroutine.c) are written twice, from the same random numbers: as do concurrent, and
+ * as do loops for the reference. */
 #ifndef RANDOM_GENERATE_H
 #define RANDOM_GENERATE_H
 #include <stdbool.h>
@@ -12,15 +12,21 @@
 
 enum { most_indices = 4, classes = 4, most_locals = 6, most_targets = 3, text_size = 4096 };
 
-enum type { INTEGER, REAL, COMPLEX, LOGICAL };
+/* Expressions of depth d hold their operands while those of smaller depths are made; constants have depths of their
+ * own. */
+enum { most_depth = 15, constant_floor = 11 };
 
-/* An array: `dims` are classes of dimensions, each with its bounds. */
+enum type { INTEGER, REAL, COMPLEX, LOGICAL, CHARACTER }; /* a character's kind is its length */
+
+/* An array: `dims` are classes of dimensions, each with its bounds.  Arrays of records have a row for each part. */
 struct array {
     const char *name;
     enum type type;
     int kind, rank;
     int dims[most_indices];
-    const char *form; /* "", "allocatable", "pointer" */
+    const char *form;   /* "", "allocatable", "pointer" */
+    const char *part;   /* what stands behind the subscripts: "", "%x", ... */
+    const char *record; /* the type of the elements, or NULL */
 };
 
 extern const struct array arrays[];
@@ -71,6 +77,9 @@ struct place {
     int target_count;
     bool calls;    /* whether functions may be called */
     bool sections; /* whether array expressions may stand */
+    bool texts;    /* whether characters may stand */
+    bool constant; /* nothing but constants */
+    int floor;     /* the depth of expressions at which leaves stand */
 };
 
 /* random.c */
@@ -80,9 +89,15 @@ bool chance(int percent);
 
 /* data.c */
 void print_data(FILE *out);
+const char *type_word(enum type type);
 
 /* expr.c */
-void make_number(const struct place *place, struct expr *out, enum type type, int depth); /* INTEGER, REAL, COMPLEX */
+void print(struct expr *out, const char *format, ...) __attribute__((format(printf, 2, 3))); /* sets the text */
+double largest(int kind);
+/* An element, a variable, a constant. */
+void leaf(const struct place *place, struct expr *out, enum type type);
+/* An expression of constants only. */
+void make_constant(struct expr *out, enum type type, int depth);
 void make_logical(const struct place *place, struct expr *out, int depth);
 /* A value that fits a variable of the type, in Fortran's conversion by assignment. */
 void make_value(const struct place *place, struct expr *out, enum type type, int kind, int depth);
@@ -96,8 +111,24 @@ void exclude(const char *name);
 /* A subscript within a class of dimensions. */
 void make_subscript(const struct place *place, char *out, size_t size, int class);
 
-/* loop.c: subroutine PREFIX_NUMBER. */
-enum { FEATURE_BASIC = 0, FEATURE_CONTROL = 1, FEATURE_CALLS = 2, FEATURE_LOCALITY = 4, FEATURE_SECTIONS = 8 };
+/* numbers.c */
+void make_number(const struct place *place, struct expr *out, enum type type, int depth); /* INTEGER, REAL, COMPLEX */
+
+/* text.c */
+void make_text(const struct place *place, struct expr *out, int depth); /* CHARACTER */
+bool integer_of_text(const struct place *place, struct expr *out);
+void logical_of_text(const struct place *place, struct expr *out);
+
+/* subroutine.c: PREFIX_NUMBER. */
+enum {
+    FEATURE_BASIC = 0,
+    FEATURE_CONTROL = 1,
+    FEATURE_CALLS = 2,
+    FEATURE_LOCALITY = 4,
+    FEATURE_SECTIONS = 8,
+    FEATURE_TEXTS = 16,
+    FEATURE_ALL = 31
+};
 void print_loop(FILE *out, const char *prefix, int number, bool concurrent, int features);
 void print_procedures(FILE *out);
 #endif

@@ -2,37 +2,21 @@
  *
  * What must hold: an iteration writes only its own elements of the targets (each index once in the subscripts), its
  * private variables, which it defines first, and reduce variables; of a target it reads only these elements. */
-#include "generate.h"
+#include "loop.h"
 
 #include <stdarg.h>
 #include <string.h>
-
-enum { body_size = 1 << 16 };
-
-struct reduction {
-    const char *name, *op;
-    enum type type;
-    int kind;
-};
 
 static const struct reduction reductions[] = {
     {"si8", "+", INTEGER, 8},      {"ti4", "max", INTEGER, 4},  {"si2", "min", INTEGER, 2},
     {"ti4", "ieor", INTEGER, 4},   {"si8", "iand", INTEGER, 8}, {"si8", "ior", INTEGER, 8},
     {"sl4", ".and.", LOGICAL, 4},  {"sl4", ".or.", LOGICAL, 4}, {"sl4", ".eqv.", LOGICAL, 4},
     {"sl4", ".neqv.", LOGICAL, 4}, {"tr8", "max", REAL, 8},     {"sr4", "min", REAL, 4},
-    {"si8", "*", INTEGER, 8},
-};
-
-struct loop {
-    struct place place;
-    int features, step[most_indices];
-    char first[most_indices][48], last[most_indices][48];
-    bool typed;
-    char mask[text_size];
-    const struct reduction *reduce[2];
-    int reduce_count;
-    char body[body_size];
-    int used, level, statements, blocks;
+    {"si8", "*", INTEGER, 8},      {"si4", "+", INTEGER, 4},    {"si1", "max", INTEGER, 1},
+    {"si1", "ieor", INTEGER, 1},   {"si2", "ior", INTEGER, 2},  {"si2", "iand", INTEGER, 2},
+    {"si4", "*", INTEGER, 4},      {"tr8", "min", REAL, 8},     {"sr4", "max", REAL, 4},
+    {"sl1", ".and.", LOGICAL, 1},  {"sl1", ".or.", LOGICAL, 1}, {"sl1", ".neqv.", LOGICAL, 1},
+    {"si8", "min", INTEGER, 8},    {"si1", "min", INTEGER, 1},
 };
 
 static void add(struct loop *loop, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -113,7 +97,7 @@ static bool make_own(const struct place *place, const struct array *array, char 
             found++;
         }
     }
-    snprintf(out + used, size - (size_t)used, ")");
+    snprintf(out + used, size - (size_t)used, ")%s", array->part);
     return found == place->index_count;
 }
 
@@ -121,9 +105,9 @@ static void make_targets(struct loop *loop)
 {
     struct place *place = &loop->place;
     int wanted = 1 + below(most_targets);
-    for (int attempt = 0; attempt < 200 && place->target_count < wanted; attempt++) {
+    for (int attempt = 0; attempt < 4000 && place->target_count < wanted; attempt++) {
         const struct array *array = &arrays[below(array_count)];
-        bool taken = false;
+        bool taken = array->type == CHARACTER && !place->texts;
         for (int t = 0; t < place->target_count; t++) {
             taken |= place->target[t] == array;
         }
@@ -187,7 +171,7 @@ static int target_section(const struct loop *loop, int t, char *out, size_t size
         }
         own += length + (own[length] == ',' ? 2 : 0);
     }
-    snprintf(out + used, size - (size_t)used, ")");
+    snprintf(out + used, size - (size_t)used, ")%s", array->part);
     return class;
 }
 
@@ -198,7 +182,7 @@ static void add_section(struct loop *loop)
     char target[128], one[512];
     int t = below(loop->place.target_count), class = target_section(loop, t, target, sizeof target);
     const struct array *array = loop->place.target[t];
-    if (class < 0 || array->type == LOGICAL || array->type == COMPLEX) {
+    if (class < 0 || array->type == LOGICAL || array->type == COMPLEX || array->type == CHARACTER) {
         add_target(loop);
         return;
     }
@@ -286,10 +270,13 @@ static void add_inner_loop(struct loop *loop, int depth)
         add(loop, "inner%d: do n%d = %d, %d, %d\n", ++loop->blocks, loop->level + 1, high, low, -1 - below(3));
     }
     int number = loop->blocks;
-    loop->level++;
+    loop->open[loop->level++] = number;
     place->index_count++;
     if (chance(30)) {
         add_condition(loop, chance(50) ? "if (%s) exit\n" : "if (%s) cycle\n");
+    } else if (chance(30)) {
+        add_condition(loop, "if (%s) ");
+        add(loop, "%s inner%d\n", chance(50) ? "exit" : "cycle", loop->open[below(loop->level)]);
     }
     add_block(loop, depth - 1);
     add_local(loop);
@@ -338,7 +325,7 @@ static void add_reduction(struct loop *loop)
     const struct reduction *item = loop->reduce[below(loop->reduce_count)];
     if (item->type == LOGICAL) {
         make_logical(&loop->place, &value, 2);
-        add(loop, "%s = %s %s %s\n", item->name, item->name, item->op, value.text);
+        add(loop, "%s = %s %s logical(%s, %d)\n", item->name, item->name, item->op, value.text, item->kind);
         return;
     }
     make_value(&loop->place, &value, item->type, item->kind, 2);
@@ -366,7 +353,7 @@ static void add_statement(struct loop *loop, int depth)
         add_inner_loop(loop, depth);
     } else if (form < 34 && control) {
         add_block_construct(loop, depth);
-    } else if (form < 38 && control && loop->level == 0) {
+    } else if (form < 38 && control) {
         add_condition(loop, "if (%s) cycle work\n");
     } else if (form < 46 && (loop->features & FEATURE_CALLS) != 0) {
         add_call(loop);
@@ -391,12 +378,17 @@ static void add_block(struct loop *loop, int depth)
 static void make_body(struct loop *loop)
 {
     static const struct variable kinds[] = {{"r", REAL, 8},    {"s", REAL, 4},    {"n", INTEGER, 4},
-                                            {"l", INTEGER, 8}, {"b", LOGICAL, 4}, {"c", COMPLEX, 8}};
+                                            {"l", INTEGER, 8}, {"b", LOGICAL, 4}, {"c", COMPLEX, 8},
+                                            {"i", INTEGER, 1}, {"m", LOGICAL, 1}, {"k", CHARACTER, 4}};
     int wanted = below(4);
+    loop->local_init = (loop->features & FEATURE_LOCALITY) != 0 && chance(25);
+    loop->all_named = (loop->features & FEATURE_LOCALITY) != 0 && chance(20);
     for (int i = 0; i < wanted; i++) {
-        struct variable local = kinds[below(6)];
+        struct variable local = kinds[below(loop->place.texts ? 9 : 8)];
         snprintf(local.name, sizeof local.name, "t%d", i + 1);
-        assign(loop, local.name, local.type, local.kind, 2);
+        if (!loop->local_init) {
+            assign(loop, local.name, local.type, local.kind, 2);
+        }
         loop->place.local[loop->place.local_count++] = local;
     }
     for (int count = 1 + below(4); count > 0; count--) {
@@ -408,130 +400,20 @@ static void make_body(struct loop *loop)
     add_target(loop);
 }
 
-/* ---- The subroutine ---- */
-
-static const char *type_word(enum type type)
+void make_loop(struct loop *loop, int features)
 {
-    static const char *const words[] = {"integer", "real", "complex", "logical"};
-    return words[type];
-}
-
-static void print_declarations(FILE *out, const struct loop *loop, bool concurrent)
-{
-    for (int i = 0; i < loop->place.index_count; i++) {
-        fprintf(out, "integer(%d) :: %s\n", loop->place.index[i].kind, loop->place.index[i].name);
-    }
-    fputs("integer :: n1, n2\n", out);
-    for (int i = 0; i < loop->place.local_count; i++) {
-        const struct variable *local = &loop->place.local[i];
-        fprintf(out, "%s(%d) :: %s\n", type_word(local->type), local->kind, local->name);
-    }
-    if (!concurrent) {
-        fprintf(out, "integer :: first(%d), last(%d)\n", loop->place.index_count, loop->place.index_count);
-    }
-    if (!concurrent && loop->mask[0] != '\0') {
-        fputs("logical :: selected(2000)\ninteger :: trip\n", out);
-    }
-}
-
-static void print_concurrent(FILE *out, const struct loop *loop)
-{
-    fputs("work: do concurrent (", out);
-    if (loop->typed) {
-        fprintf(out, "integer(%d) :: ", loop->place.index[0].kind);
-    }
-    for (int i = 0; i < loop->place.index_count; i++) {
-        fprintf(out, "%s%s = %s : %s", i == 0 ? "" : ", &\n ", loop->place.index[i].name, loop->first[i],
-                loop->last[i]);
-        if (loop->step[i] != 1) {
-            fprintf(out, " : %d", loop->step[i]);
-        }
-    }
-    if (loop->mask[0] != '\0') {
-        fprintf(out, ", &\n %s", loop->mask);
-    }
-    fputs(")", out);
-    if ((loop->features & FEATURE_LOCALITY) != 0 && loop->place.local_count > 0 && loop->place.local_count % 2 == 0) {
-        for (int i = 0; i < loop->place.local_count; i++) {
-            fprintf(out, "%s%s", i == 0 ? " local(" : ", ", loop->place.local[i].name);
-        }
-        fputs(")", out);
-    }
-    for (int i = 0; i < loop->reduce_count; i++) {
-        fprintf(out, " reduce(%s: %s)", loop->reduce[i]->op, loop->reduce[i]->name);
-    }
-    fprintf(out, "\n%send do work\n", loop->body);
-}
-
-static void print_nest(FILE *out, const struct loop *loop, bool named)
-{
-    for (int i = loop->place.index_count - 1; i >= 0; i--) {
-        fprintf(out, "%sdo %s = first(%d), last(%d), %d\n", i == 0 && named ? "work: " : "", loop->place.index[i].name,
-                i + 1, i + 1, loop->step[i]);
-    }
-}
-
-static void print_reference(FILE *out, const struct loop *loop)
-{
-    for (int i = 0; i < loop->place.index_count; i++) { /* once, before the body may change what they read */
-        fprintf(out, "first(%d) = %s\nlast(%d) = %s\n", i + 1, loop->first[i], i + 1, loop->last[i]);
-    }
-    if (loop->mask[0] != '\0') {
-        fputs("trip = 0\n", out);
-        print_nest(out, loop, false);
-        fprintf(out, "trip = trip + 1\nselected(trip) = &\n %s\n", loop->mask);
-        for (int i = 0; i < loop->place.index_count; i++) {
-            fputs("end do\n", out);
-        }
-        fputs("trip = 0\n", out);
-    }
-    print_nest(out, loop, true);
-    if (loop->mask[0] != '\0') {
-        fputs("trip = trip + 1\nif (.not. selected(trip)) cycle\n", out);
-    }
-    fputs(loop->body, out);
-    fputs("end do work\n", out);
-    for (int i = 1; i < loop->place.index_count; i++) {
-        fputs("end do\n", out);
-    }
-}
-
-void print_loop(FILE *out, const char *prefix, int number, bool concurrent, int features)
-{
-    static struct loop loop;
-    memset(&loop, 0, sizeof loop);
-    loop.features = features;
-    make_indices(&loop);
-    make_targets(&loop);
-    loop.place.calls = (features & FEATURE_CALLS) != 0;
-    loop.place.sections = (features & FEATURE_SECTIONS) != 0;
-    make_mask(&loop);
+    memset(loop, 0, sizeof *loop);
+    loop->features = features;
+    loop->place.texts = (features & FEATURE_TEXTS) != 0;
+    make_indices(loop);
+    make_targets(loop);
+    loop->place.calls = (features & FEATURE_CALLS) != 0;
+    loop->place.sections = (features & FEATURE_SECTIONS) != 0;
+    make_mask(loop);
     if ((features & FEATURE_LOCALITY) != 0 && chance(25)) {
-        loop.reduce[loop.reduce_count++] = &reductions[below(sizeof reductions / sizeof *reductions)];
-        exclude(loop.reduce[0]->name);
+        loop->reduce[loop->reduce_count++] = &reductions[below(sizeof reductions / sizeof *reductions)];
+        exclude(loop->reduce[0]->name);
     }
-    make_body(&loop);
+    make_body(loop);
     exclude("");
-    fprintf(out, "subroutine %s_%d()\n", prefix, number);
-    print_declarations(out, &loop, concurrent);
-    (concurrent ? print_concurrent : print_reference)(out, &loop);
-    fputs("end subroutine\n", out);
-}
-
-void print_procedures(FILE *out)
-{
-    fputs("pure real(8) function blend(x, n)\n"
-          "real(8), intent(in) :: x\ninteger, intent(in) :: n\ninteger :: k\nreal(8) :: w(3)\n"
-          "w = [x, 0.5d0*x, -x]\nblend = n\n"
-          "do k = 1, 3\n"
-          "if (w(k) > 2*n) cycle\n"
-          "blend = blend + w(k)/k\n"
-          "end do\n"
-          "end function\n"
-          "pure subroutine bump(x, y, n)\n"
-          "real(8), intent(inout) :: x\nreal(8), intent(in) :: y\ninteger, intent(in) :: n\n"
-          "if (y < 0) return\n"
-          "x = mod(x + y*mod(n, 7), 100d0)\n"
-          "end subroutine\n",
-          out);
 }

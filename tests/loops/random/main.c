@@ -4,8 +4,8 @@
  *
  * writes one of a program's files to standard output: the data's module; the loops as do loops; the same as do
  * concurrent; the main program, which ends with `ok`, or names the loops whose results differ.  FEATURES is the sum of
- * 1 control flow, 2 calls, 4 localities and reductions, 8 array sections.  Loops are numbered from FIRST; a loop
- * depends on SEED and its number only. */
+ * 1 control flow, 2 calls, 4 localities and reductions, 8 array sections, 16 characters.  Loops are numbered from
+ * FIRST; a loop depends on SEED and its number only. */
 #include "generate.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         return 2;
     }
     uint64_t seed = strtoull(argv[1], NULL, 10);
-    int first = atoi(argv[2]), count = atoi(argv[3]), features = argc > 5 ? atoi(argv[5]) : 15;
+    int first = atoi(argv[2]), count = atoi(argv[3]), features = argc > 5 ? atoi(argv[5]) : FEATURE_ALL;
     int skipped = argc > 6 ? argc - 6 : 0;
     char **list = argv + 6;
     const char *what = argv[4];

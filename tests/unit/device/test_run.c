@@ -159,6 +159,14 @@ void test_refusals(void **state)
     in_child(refuse);
 }
 
+static void set_order(struct ofl_call *call, int64_t order)
+{
+    call->m = call->n = call->k = order;
+    for (int i = 0; i < call->operands; i++) {
+        call->operand[i].rows = call->operand[i].columns = call->operand[i].ld = order;
+    }
+}
+
 /* What the pipeline would do, for predictions: known without a device, and without looking at any operand. */
 static void look_out(void)
 {
@@ -171,17 +179,17 @@ static void look_out(void)
     }
     call.m = call.n = call.k = 2048;
     ofl_device_outlook(&call, &outlook);
-    CHECK(outlook.pieces == 4 && outlook.shared == 0 && !outlook.staged[2]); /* 100 MB, 512 columns at least */
+    CHECK(outlook.pieces == 8 && outlook.shared == 0 && !outlook.staged[2]); /* 100 MB, 256 columns at least */
     call.beta.d = 1;
     ofl_device_outlook(&call, &outlook);
-    CHECK(outlook.pieces == 4 && !outlook.staged[2] && !outlook.staged[0]); /* tile by tile */
+    CHECK(outlook.pieces == 8 && !outlook.staged[2] && !outlook.staged[0]); /* tile by tile */
     call.m = call.operand[0].rows = call.operand[2].rows = call.operand[0].ld = call.operand[2].ld = 8192;
     ofl_device_outlook(&call, &outlook);
     CHECK(outlook.pieces > 4 && outlook.shared == 1); /* rows are cut, and all of them need B */
-    call.m = call.n = call.k = 512;
-    for (int i = 0; i < 3; i++) {
-        call.operand[i].rows = call.operand[i].columns = call.operand[i].ld = 512;
-    }
+    set_order(&call, 8192);
+    ofl_device_outlook(&call, &outlook);
+    CHECK(outlook.pieces == 16 && outlook.shared == -1); /* computing takes longest: it begins with some of both */
+    set_order(&call, 512);
     ofl_device_outlook(&call, &outlook);
     CHECK(outlook.pieces == 1 && outlook.shared == -1 && !outlook.staged[2]);
     /* LAPACK is never cut, and all of its results are looked at first. */

@@ -122,6 +122,98 @@ static void test_shapes(void **state)
     assert_true(ofl_curve_seconds(simple_machine->curve[0][0], &work) == 0);
 }
 
+static void test_edges(void **state)
+{
+    (void)state;
+    static const struct {
+        double extent[3], edge[3], extra; /* expected seconds beyond flops / speed */
+    } cases[] = {
+        {{100, 100, 100}, {1, 2, 3}, 0},
+        {{1000, 1000, 1}, {0, 0, 0}, 0},
+        {{1000, 1000, 1}, {1e-6, 0, 0}, 1e-6 * (1000 - 100)},
+        {{1000, 1000, 1}, {0, 0, 1e-6}, 1e-6 * (1 - 100)},
+        {{10, 10, 10000}, {1e-6, 1e-6, 2e-6}, 2e-6 * (10 - 100) + 2e-6 * (10000 - 100)},
+        {{1000, 1000, 1}, {NAN, 0, 0}, 0},
+        {{1000, 1000, 1}, {-1e-6, 0, 0}, 0},
+        {{1000, 1000, 1}, {INFINITY, 0, 0}, 0},
+        {{0, 0, 0}, {1e-6, 1e-6, 1e-6}, 0},
+        {{1000, 1000, 1}, {0, 0, 1}, -0.75 * 2e6 / 1e9},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ofl_curve curve = {.points = 1, .point = {{1e9, 1e9}}};
+        struct ofl_work work = {.flops = 2e6};
+        memcpy(curve.edge, cases[i].edge, sizeof curve.edge);
+        memcpy(work.extent, cases[i].extent, sizeof work.extent);
+        double seconds = ofl_curve_seconds(&curve, &work), expected = 2e6 / 1e9 + cases[i].extra;
+        assert_case(i, fabs(seconds - expected) <= 1e-9 * expected);
+    }
+}
+
+static void test_flags(void **state)
+{
+    (void)state;
+    static const struct {
+        char side, uplo, transa, transb;
+        double flag[OFL_FLAG_COUNT], factor;
+    } cases[] = {
+        {0, 0, 0, 0, {2, 3, 5, 7}, 1},
+        {'L', 'U', 'N', 'N', {2, 3, 5, 7}, 1},
+        {'R', 'U', 'N', 'N', {2, 3, 5, 7}, 2},
+        {'L', 'L', 'N', 'N', {2, 3, 5, 7}, 3},
+        {'L', 'U', 'T', 'N', {2, 3, 5, 7}, 5},
+        {'L', 'U', 'C', 'N', {2, 3, 5, 7}, 5},
+        {'L', 'U', 'N', 'T', {2, 3, 5, 7}, 7},
+        {'L', 'U', 'N', 'C', {2, 3, 5, 7}, 7},
+        {'R', 'L', 'T', 'T', {2, 3, 5, 7}, 210},
+        {'R', 'L', 'T', 'T', {0, 0, 0, 0}, 1},
+        {'R', 'L', 'T', 'T', {0.5, 0, 0, 0}, 0.5},
+        {'R', 'L', 'T', 'T', {NAN, INFINITY, -1, 4}, 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ofl_curve curve = {.points = 1, .point = {{1e9, 1e9}}};
+        struct ofl_work work = {.flops = 2e6, .side = cases[i].side, .uplo = cases[i].uplo};
+        work.transa = cases[i].transa, work.transb = cases[i].transb;
+        memcpy(curve.flag, cases[i].flag, sizeof curve.flag);
+        assert_case(i, fabs(ofl_curve_seconds(&curve, &work) / (2e-3 * cases[i].factor) - 1) < 1e-12);
+    }
+}
+
+/* Near a measured call its factor counts, far from all of them none, between two of them one between theirs. */
+static void test_near(void **state)
+{
+    (void)state;
+    struct ofl_curve curve = {.points = 1, .point = {{1e9, 1e9}}, .nears = 2};
+    curve.near[0] = (struct ofl_near){{logf(100), logf(100), logf(100)}, logf(2)};
+    curve.near[1] = (struct ofl_near){{logf(1000), logf(1000), logf(1000)}, logf(8)};
+    static const struct {
+        double extent[3], least, most;
+    } cases[] = {
+        {{100, 100, 100}, 1.95, 2.05}, {{105, 95, 100}, 1.9, 2.05}, {{1000, 1000, 1000}, 7.8, 8.0},
+        {{316, 316, 316}, 1.1, 4},     {{1, 1, 1}, 1, 1.03},        {{1e6, 1e6, 1e6}, 1, 1.03},
+        {{100, 1e5, 0.1}, 1, 1.03},    {{0, 0, 0}, 1, 1},           {{-1, 5, 5}, 1, 1},
+        {{NAN, 5, 5}, 1, 1},           {{INFINITY, 5, 5}, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ofl_work work = {.flops = 2e6};
+        memcpy(work.extent, cases[i].extent, sizeof work.extent);
+        double factor = ofl_curve_seconds(&curve, &work) / 2e-3;
+        assert_case(i, factor >= cases[i].least * (1 - 1e-6) && factor <= cases[i].most * (1 + 1e-6));
+    }
+    /* Values that a broken machine could hold do no harm. */
+    static const float values[] = {NAN, INFINITY, -INFINITY, 1e30F, -1e30F, 1000};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        for (int where = 0; where < 2; where++) {
+            struct ofl_work work = {.flops = 2e6, .extent = {100, 100, 100}};
+            curve.near[0] = (struct ofl_near){{where ? values[i] : 4.6F, 4.6F, 4.6F}, where ? 1 : values[i]};
+            double seconds = ofl_curve_seconds(&curve, &work);
+            assert_case(i, seconds >= 0);
+        }
+    }
+    curve.nears = 1000000; /* a count beyond the array */
+    struct ofl_work work = {.flops = 2e6, .extent = {100, 100, 100}};
+    assert_true(ofl_curve_seconds(&curve, &work) > 0);
+}
+
 static void test_lines(void **state)
 {
     (void)state;
@@ -160,7 +252,9 @@ static void test_gaps_are_filled(void **state)
     for (int from = 0; from < OFL_PRECISION_COUNT; from++) {
         machine = (struct ofl_machine){.start = 1};
         machine.curve[OFL_ON_DEVICE][OFL_OP_gemm][from] =
-            (struct ofl_curve){.points = 1, .point = {{1e9, 1e12}}, .surface = {1e-9, 0, 0}};
+            (struct ofl_curve){.points = 1, .point = {{1e9, 1e12}}, .surface = {1e-9, 0, 0}, .edge = {0, 1e-7, 0}};
+        machine.curve[OFL_ON_DEVICE][OFL_OP_gemm][from].nears = 1; /* says nothing of others */
+        machine.curve[OFL_ON_DEVICE][OFL_OP_gemm][from].flag[OFL_TRANSPOSED] = 2;
         ofl_machine_complete(&machine);
         for (int operation = 0; operation < OFL_OPERATION_COUNT; operation++) {
             double efficiency = ofl_operation_efficiency((enum ofl_operation)operation, OFL_ON_DEVICE);
@@ -171,6 +265,9 @@ static void test_gaps_are_filled(void **state)
                 assert_false(known(&machine, OFL_ON_CPU, operation, p));
                 assert_close(ofl_curve_speed(curve, 1e9), 1e12 * scale);
                 assert_close(curve->surface[0], 1e-9 / scale);
+                assert_close(curve->edge[1], 1e-7 / scale);
+                bool own = operation == OFL_OP_gemm && p == from;
+                assert_case(p, curve->nears == own && curve->flag[OFL_TRANSPOSED] == (own ? 2 : 0));
             }
         }
     }
@@ -271,6 +368,9 @@ const struct CMUnitTest curve_tests[] = {
     cmocka_unit_test(test_speed),
     cmocka_unit_test(test_speed_is_between_neighbours),
     cmocka_unit_test(test_shapes),
+    cmocka_unit_test(test_edges),
+    cmocka_unit_test(test_flags),
+    cmocka_unit_test(test_near),
     cmocka_unit_test(test_lines),
     cmocka_unit_test(test_gaps_are_filled),
     cmocka_unit_test(test_estimates),

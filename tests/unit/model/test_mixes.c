@@ -6,7 +6,7 @@
 #include "model.h"
 
 /* Figures as they were measured on such a machine; from ordinary memory, 16 cores. */
-static const char h200[] = "gpu-offload profile 1\n"
+static const char h200[] = "gpu-offload profile 2\n"
                            "start 0.35\n"
                            "start blas 0.06\n"
                            "start blas-routine 0.004\n"

@@ -253,7 +253,7 @@ static void test_absurd_machines(void **state)
     int cases = 0;
     for (int v = 0; v < VALUES; v++) {
         for (int w = 0; w < VALUES; w++) {
-            for (int field = 0; field < 6; field++) {
+            for (int field = 0; field < 8; field++) {
                 machine = *simple_machine;
                 struct ofl_curve *cpu = &machine.curve[OFL_ON_CPU][OFL_OP_gemm][OFL_D];
                 struct ofl_curve *device = &machine.curve[OFL_ON_DEVICE][OFL_OP_gemm][OFL_D];
@@ -274,11 +274,21 @@ static void test_absurd_machines(void **state)
                 case 4:
                     machine.copy[OFL_COPY_OUT][OFL_PAGEABLE] = (struct ofl_line){values[v], values[w]};
                     break;
+                case 6:
+                    device->edge[0] = values[v], device->edge[1] = values[w];
+                    cpu->edge[2] = values[v];
+                    break;
+                case 7:
+                    device->flag[OFL_TRANSPOSED] = values[v], cpu->flag[OFL_TRANSPOSED] = values[w];
+                    cpu->nears = device->nears = 1;
+                    cpu->near[0].factor = device->near[0].extent[0] = (float)values[v];
+                    break;
                 default:
                     machine.start = values[v], machine.library[OFL_LIBRARY_BLAS] = values[w];
                 }
                 struct ofl_work work = simple_work(1e9, 1e6, 1e6);
                 work.extent[2] *= 100;
+                work.transa = 'T';
                 struct ofl_prediction out;
                 situation.state = field == 5 ? OFL_NOT_STARTED : OFL_OK;
                 situation.library_loaded[OFL_LIBRARY_BLAS] = field != 5;
@@ -290,7 +300,7 @@ static void test_absurd_machines(void **state)
             }
         }
     }
-    assert_int_equal(cases, 6 * VALUES * VALUES);
+    assert_int_equal(cases, 8 * VALUES * VALUES);
 }
 
 /* A driver takes as long as its parts; by its own curve where a part has none. */

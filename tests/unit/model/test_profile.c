@@ -7,7 +7,7 @@
 
 static struct ofl_profile profile, again;
 
-static const char good[] = "gpu-offload profile 1\n"
+static const char good[] = "gpu-offload profile 2\n"
                            "# a comment\n"
                            "\n"
                            "cpu AMD EPYC 9654 96-Core Processor\n"
@@ -29,6 +29,11 @@ static const char good[] = "gpu-offload profile 1\n"
                            "  point 1e+06 2.1e+10\n"
                            "\tpoint 1e+09 3e+11\r\n"
                            "  surface 1e-10 2e-10 0\n"
+                           "  edge 0 0 3e-6\n"
+                           "  flag lower 0.5\n"
+                           "  flag second-transposed 1.25\n"
+                           "  near 500 20 1000 1.5\n"
+                           "  near 1 2 3 0.5\n"
                            "curve device ssyrk\n"
                            "point 5e7 1e12\n"
                            "end\n";
@@ -60,6 +65,13 @@ static void test_good(void **state)
     assert_close(curve->point[1].work, 1e9);
     assert_close(curve->point[1].speed, 3e11);
     assert_close(curve->surface[1], 2e-10);
+    assert_close(curve->edge[2], 3e-6);
+    assert_close(curve->flag[OFL_LOWER_TRIANGLE], 0.5);
+    assert_close(curve->flag[OFL_SECOND_TRANSPOSED], 1.25);
+    assert_true(curve->flag[OFL_FROM_RIGHT] == 0 && curve->flag[OFL_TRANSPOSED] == 0);
+    assert_int_equal(curve->nears, 2);
+    assert_true(fabs((double)curve->near[0].extent[1] - log(20)) < 1e-6);
+    assert_true(fabs((double)curve->near[0].factor - log(1.5)) < 1e-6);
     assert_close(machine->curve[OFL_ON_DEVICE][OFL_OP_syrk][OFL_S].point[0].speed, 1e12);
 }
 
@@ -110,7 +122,7 @@ static void test_numbers(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-#define START "gpu-offload profile 1\n"
+#define START "gpu-offload profile 2\n"
     static const struct {
         const char *text, *mention;
     } cases[] = {
@@ -119,9 +131,9 @@ static void test_refused(void **state)
         {"hello\nend\n", "line 1: this is not"},
         {"gpu-offload profile\nend\n", "line 1: this is not"},
         {"gpu-offload profile x\nend\n", "line 1: this is not"},
-        {"gpu-offload profile 2\nend\n", "version 2"},
+        {"gpu-offload profile 1\nend\n", "version 1"},
         {"gpu-offload profile 0\nend\n", "version 0"},
-        {"gpu-offload profile 1 2\nend\n", "line 1: this is not"},
+        {"gpu-offload profile 2 2\nend\n", "line 1: this is not"},
         {START, "cut off"},
         {START "cores 4\n", "cut off"},
         {START "end\ncores 4\n", "line 3: text after 'end'"},
@@ -163,6 +175,18 @@ static void test_refused(void **state)
         {START "curve cpu dgemm\npoint 2 1\npoint 2 1\nend\n", "increasing work"},
         {START "curve cpu dgemm\nsurface 1 1\nend\n", "takes 3 values"},
         {START "curve cpu dgemm\nsurface 1 -1 1\nend\n", "not a possible value"},
+        {START "edge 1 1 1\nend\n", "before the first curve"},
+        {START "flag lower 1\nend\n", "before the first curve"},
+        {START "near 1 1 1 1\nend\n", "before the first curve"},
+        {START "curve cpu dgemm\nedge 1 1\nend\n", "takes 3 values"},
+        {START "curve cpu dgemm\nedge 1 1 -1\nend\n", "not a possible value"},
+        {START "curve cpu dgemm\nflag lower\nend\n", "takes 2 values"},
+        {START "curve cpu dgemm\nflag lower 0\nend\n", "not a possible value"},
+        {START "curve cpu dgemm\nflag upper 1\nend\n", "'upper' is no flag"},
+        {START "curve cpu dgemm\nnear 1 1 1\nend\n", "takes 4 values"},
+        {START "curve cpu dgemm\nnear 1 1 0 1\nend\n", "not a possible value"},
+        {START "curve cpu dgemm\nnear 1 1 1 -1\nend\n", "not a possible value"},
+        {START "curve cpu dgemm\nnear 1 1 1 0\nend\n", "not a possible value"},
         {START "a b c d e f g h i j k l\nend\n", "no word"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -177,19 +201,25 @@ static void test_refused(void **state)
         assert_case(i, !ofl_profile_parse(cases[i].text, strlen(cases[i].text), &profile, why, 4));
         assert_case(i, !ofl_profile_parse(cases[i].text, strlen(cases[i].text), &profile, why, 0));
     }
-    char why[256], text[2000] = START "cpu ";
+    char why[256], text[4000] = START "cpu ";
     memset(text + strlen(text), 'x', 200);
     assert_false(ofl_profile_parse(text, strlen(text), &profile, why, sizeof why));
     assert_false(
         ofl_profile_parse(START "cpu a\0b\nend\n", sizeof START "cpu a\0b\nend\n" - 1, &profile, why, sizeof why));
     assert_non_null(strstr(why, "zero byte"));
-    /* One point too many. */
-    strcpy(text, START "curve cpu dgemm\n");
-    for (int i = 1; i <= OFL_CURVE_POINTS + 1; i++) {
-        snprintf(text + strlen(text), sizeof text - strlen(text), "point %d 1\n", i);
+    /* One point, or one call near, too many. */
+    static const struct {
+        const char *format;
+        int most;
+    } lines[] = {{"point %d 1\n", OFL_CURVE_POINTS}, {"near %d 1 1 1\n", OFL_CURVE_NEAR}};
+    for (int kind = 0; kind < 2; kind++) {
+        strcpy(text, START "curve cpu dgemm\n");
+        for (int i = 1; i <= lines[kind].most + 1; i++) {
+            snprintf(text + strlen(text), sizeof text - strlen(text), lines[kind].format, i);
+        }
+        assert_false(ofl_profile_parse(text, strlen(text), &profile, why, sizeof why));
+        assert_non_null(strstr(why, "more than"));
     }
-    assert_false(ofl_profile_parse(text, strlen(text), &profile, why, sizeof why));
-    assert_non_null(strstr(why, "more than"));
 }
 
 /* Cut off at any byte: refused, but for the last newline. */
@@ -215,7 +245,10 @@ static void test_damaged(void **state)
             text[(size_t)(random_number(&seed) * (sizeof good - 1))] = (char)(256 * random_number(&seed));
         }
         if (ofl_profile_parse(text, sizeof good - 1, &profile, why, sizeof why)) {
-            assert_true(isfinite(ofl_curve_speed(&profile.machine.curve[OFL_ON_CPU][OFL_OP_gemm][OFL_D], 1e8)));
+            const struct ofl_curve *curve = &profile.machine.curve[OFL_ON_CPU][OFL_OP_gemm][OFL_D];
+            const struct ofl_work work = {.flops = 1e8, .extent = {500, 400, 250}, .transb = 'T'};
+            assert_true(isfinite(ofl_curve_speed(curve, 1e8)));
+            assert_true(ofl_curve_seconds(curve, &work) >= 0);
             ofl_machine_complete(&profile.machine);
         }
     }

@@ -204,6 +204,35 @@ static void test_parts(void **state)
     }
 }
 
+/* Parts have the flags that they are called with. */
+static void test_flags_of_parts(void **state)
+{
+    static const struct {
+        enum ofl_operation whole;
+        enum ofl_precision precision;
+        char uplo, trans, flags[OFL_WORK_PARTS][4]; /* side, uplo, trans of each part; . for none */
+    } cases[] = {
+        {OFL_OP_posv, OFL_D, 'L', 0, {".L.", ".L."}},        {OFL_OP_posv, OFL_D, 'U', 0, {".U.", ".U."}},
+        {OFL_OP_gesv, OFL_D, 0, 0, {"...", "..."}},          {OFL_OP_gels, OFL_D, 0, 'N', {"...", "L.T", "LUN"}},
+        {OFL_OP_gels, OFL_D, 0, 'T', {"...", "L.N", "LUT"}}, {OFL_OP_gels, OFL_Z, 0, 'C', {"...", "L.N", "LUC"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ofl_call call = {.operation = cases[i].whole, .precision = cases[i].precision, .n = 50, .nrhs = 2};
+        struct ofl_work work;
+        call.m = call.operation == OFL_OP_gels ? 60 : 0;
+        call.uplo = cases[i].uplo, call.trans = cases[i].trans;
+        ofl_work_from_call(&call, &work);
+        assert_true(work.parts > 0);
+        for (int j = 0; j < work.parts; j++) {
+            const char flags[] = {work.part[j].side, work.part[j].uplo, work.part[j].trans};
+            for (int k = 0; k < 3; k++) {
+                assert_case(i, flags[k] == (cases[i].flags[j][k] == '.' ? 0 : cases[i].flags[j][k]));
+            }
+        }
+    }
+}
+
 static void test_complex_beta(void **state)
 {
     (void)state;
@@ -304,6 +333,7 @@ const struct CMUnitTest work_tests[] = {
     cmocka_unit_test(test_table),
     cmocka_unit_test(test_extents_measure_flops),
     cmocka_unit_test(test_parts),
+    cmocka_unit_test(test_flags_of_parts),
     cmocka_unit_test(test_complex_beta),
     cmocka_unit_test(test_trapezoids),
     cmocka_unit_test(test_names),

@@ -100,7 +100,7 @@ static void test_unusable_files(void **state)
 {
     (void)state;
     char path[256], why[512];
-    static const char *const texts[] = {"", "something\n", "gpu-offload profile 9\nend\n", "gpu-offload profile 1\n"};
+    static const char *const texts[] = {"", "something\n", "gpu-offload profile 9\nend\n", "gpu-offload profile 2\n"};
     snprintf(path, sizeof path, "%s/x", folder);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         FILE *file = fopen(path, "w");

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BLOCK = 64 * 1024, LARGEST_BLOCK = 4 * 1024 * 1024, ALIGNMENT = 16, FIRST_TABLE = 1024 };
+enum { FIRST_BLOCK = 4 * 1024, LARGEST_BLOCK = 4 * 1024 * 1024, ALIGNMENT = 16, FIRST_TABLE = 1024 };
 
 struct block {
     struct block *previous;
@@ -21,7 +21,7 @@ struct ofl_arena {
     char *next, *limit;
     size_t block_size;
     size_t total;
-    const struct ofl_name **names; /* open addressing; a power of two */
+    const struct ofl_name **names; /* open addressing; a power of two; none before the first name */
     size_t name_count, name_capacity;
 };
 
@@ -38,8 +38,6 @@ struct ofl_arena *ofl_arena_new(void)
 {
     struct ofl_arena *arena = checked(calloc(1, sizeof *arena));
     arena->block_size = FIRST_BLOCK;
-    arena->name_capacity = FIRST_TABLE;
-    arena->names = checked(calloc(FIRST_TABLE, sizeof(void *)));
     return arena;
 }
 
@@ -136,7 +134,7 @@ static uint32_t hash_of(const char *text, size_t length)
 
 static void grow_names(struct ofl_arena *arena)
 {
-    size_t capacity = arena->name_capacity * 2;
+    size_t capacity = arena->name_capacity == 0 ? FIRST_TABLE : arena->name_capacity * 2;
     const struct ofl_name **names = checked(calloc(capacity, sizeof(void *)));
     for (size_t i = 0; i < arena->name_capacity; i++) {
         if (arena->names[i] != NULL) {

@@ -18,6 +18,7 @@ enum { MAX_COMMAND_BYTES = 100000 };
 struct job {
     const struct ofl_fc_item *input;
     bool modules; /* it may define some */
+    bool bodies;  /* and kernels may have bodies of theirs */
     bool changed;
     bool launches;      /* it calls the run-time library */
     const char *path;   /* what the host compiler reads */
@@ -253,20 +254,29 @@ static int run_host(const struct driver *driver, struct ofl_words *words)
     return shorten(driver, words) ? ofl_run(words) : 1;
 }
 
-/* The command as the user gave it, in place of this process where no temporary file is in use. */
+/* The command as the user gave it; false after an error, which has been printed. */
+static bool untouched_words(const struct driver *driver, struct ofl_words *words)
+{
+    *words = host_words(driver);
+    for (size_t i = 0; i < driver->command.all.count; i++) {
+        ofl_words_add(words, driver->command.all.items[i]);
+    }
+    return add_library(driver, words);
+}
+
+/* The user's command in place of this process where no temporary file is in use and nothing is to be done behind it. */
 static int pass_on(const struct driver *driver)
 {
-    struct ofl_words words = host_words(driver);
-    size_t bytes = 0;
-    for (size_t i = 0; i < driver->command.all.count; i++) {
-        ofl_words_add(&words, driver->command.all.items[i]);
-        bytes += strlen(driver->command.all.items[i]) + 1;
-    }
-    if (!add_library(driver, &words)) {
+    struct ofl_words words;
+    size_t given;
+    if (!untouched_words(driver, &words)) {
         return 1;
     }
-    return bytes > MAX_COMMAND_BYTES || driver->translator.files.notes != NULL ? run_host(driver, &words)
-                                                                               : ofl_exec(&words);
+    given = words.count;
+    if (!shorten(driver, &words)) {
+        return 1;
+    }
+    return words.count < given || driver->translator.files.notes != NULL ? ofl_run(&words) : ofl_exec(&words);
 }
 
 /* ---- Translating ---- */
@@ -486,6 +496,43 @@ static int compile(struct driver *driver)
     return add_library(driver, &words) ? run_host(driver, &words) : 1;
 }
 
+static int translate_and_compile(struct driver *driver, const bool *wanted, bool any)
+{
+    int status = translate_all(driver, wanted, any);
+    return status == 0 ? compile(driver) : status;
+}
+
+/* Files without loops, whose modules have nothing for kernels: the host compiler does not wait until they have been
+ * read.  Where the words deceived, it has to do it again. */
+static int compile_and_learn(struct driver *driver, const bool *wanted)
+{
+    struct ofl_words words;
+    if (!untouched_words(driver, &words) || !shorten(driver, &words) || !ofl_start(&words)) {
+        return 1;
+    }
+    translate_all(driver, wanted, false);
+    int status = ofl_finish(&words);
+    for (size_t i = 0; i < driver->job_count; i++) {
+        if (driver->jobs[i].changed && status == 0) {
+            return compile(driver);
+        }
+    }
+    return status;
+}
+
+/* Whether files without loops are to be read before they are compiled: a module that kernels may have bodies of gets a
+ * guard, and one that is learned from the preprocessor's output has written dependency files by then. */
+static bool reads_first(const struct driver *driver)
+{
+    for (size_t i = 0; i < driver->job_count; i++) {
+        const struct job *job = &driver->jobs[i];
+        if (learns(driver, job) && (job->bodies || job->input->preprocess)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether the file could hold a parallel loop; false in *readable after an error, which has been printed. */
 static bool may_have_loops(struct ofl_scan *scan, const struct ofl_fc_item *input, bool *readable)
 {
@@ -530,7 +577,8 @@ static bool make_jobs(struct driver *driver, bool **wanted, bool *any)
         scan.seen_count = 0;
         (*wanted)[driver->job_count] = may_have_loops(&scan, item, &readable) || (defined && item->preprocess);
         struct job *job = &driver->jobs[driver->job_count];
-        job->modules = strcmp(item->argument, "-") != 0 && ofl_scan_modules(driver->arena, item->argument);
+        job->modules =
+            strcmp(item->argument, "-") != 0 && ofl_scan_modules(driver->arena, item->argument, &job->bodies);
         driver->learns |= learns(driver, job);
         *any |= (*wanted)[driver->job_count++];
     }
@@ -566,10 +614,8 @@ int ofl_fortran_main(int argc, char **argv)
         status = pass_on(&driver);
         goto out;
     }
-    status = translate_all(&driver, wanted, any);
-    if (status == 0) {
-        status = compile(&driver);
-    }
+    status =
+        any || reads_first(&driver) ? translate_and_compile(&driver, wanted, any) : compile_and_learn(&driver, wanted);
     if (status == 0 && !ofl_module_files_write(&driver.translator.files)) {
         status = 1;
     }

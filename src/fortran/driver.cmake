@@ -3,7 +3,7 @@ file(RELATIVE_PATH OFL_HEADERS_FROM_BIN
   /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_INCLUDEDIR}) # ../include
 target_sources(ofl_fortran PRIVATE ${OFL_FORTRAN_CHECK}
   driver.c driver_command.c driver_process.c driver_scan.c
-  translate.c guard.c rewrite.c rewrite_loop.c rewrite_terminal.c rewrite_mask.c locate.c
+  translate.c guard.c rewrite.c rewrite_across.c rewrite_loop.c rewrite_terminal.c rewrite_mask.c locate.c
   kernel_form.c kernel_validate.c kernel_print.c kernel_support.c kernel_complex.c
   lower.c lower_make.c lower_private.c lower_copies.c lower_combine.c lower_source.c lower_symbol.c lower_type.c lower_view.c
   lower_array.c lower_construct.c lower_reduce.c lower_transform.c lower_inquiry.c lower_expr.c lower_character.c

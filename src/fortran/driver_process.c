@@ -17,7 +17,8 @@
 
 /* Written by the main thread with the signals below blocked; read by the handler. */
 static char scratch[PATH_MAX];
-static volatile sig_atomic_t children[OFL_MOST_JOBS]; /* pids; 0 where none runs */
+static volatile sig_atomic_t children[OFL_MOST_JOBS + 1]; /* pids; 0 where none runs */
+enum { STARTED = OFL_MOST_JOBS };                         /* the place of ofl_start's */
 /* What standard input held, once it is kept. */
 static const char *input_text;
 static size_t input_length;
@@ -46,12 +47,12 @@ void ofl_scratch_close(void)
  * the signals are not blocked: see wait_for. */
 static void end_by_signal(int number)
 {
-    for (size_t i = 0; i < OFL_MOST_JOBS; i++) {
+    for (size_t i = 0; i <= OFL_MOST_JOBS; i++) {
         if (children[i] > 0) {
             kill((pid_t)children[i], number);
         }
     }
-    for (size_t i = 0; i < OFL_MOST_JOBS; i++) {
+    for (size_t i = 0; i <= OFL_MOST_JOBS; i++) {
         if (children[i] > 0) {
             waitpid((pid_t)children[i], NULL, 0);
         }
@@ -292,6 +293,16 @@ static int run(const struct ofl_words *words, int log)
 int ofl_run(const struct ofl_words *words)
 {
     return run(words, -1);
+}
+
+bool ofl_start(const struct ofl_words *words)
+{
+    return start_child(words, -1, STARTED);
+}
+
+int ofl_finish(const struct ofl_words *words)
+{
+    return wait_for(STARTED, words->items[0]);
 }
 
 static int open_log(const char *path)

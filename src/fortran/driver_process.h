@@ -28,7 +28,12 @@ int ofl_exec(const struct ofl_words *words);
 /* Runs a program and waits; its exit status, or 1 after an error, which has been printed. */
 int ofl_run(const struct ofl_words *words);
 
-/* The same; what it writes to standard output and error goes to a file. */
+/* The same in two steps, for one program at a time: false after an error, which has been printed; and its exit status.
+ * Others may run in between. */
+bool ofl_start(const struct ofl_words *words);
+int ofl_finish(const struct ofl_words *words);
+
+/* As ofl_run; what it writes to standard output and error goes to a file. */
 int ofl_run_logged(const struct ofl_words *words, const char *log);
 
 /* Programs that run side by side, at most OFL_MOST_JOBS: as by ofl_run_logged. */

@@ -188,19 +188,47 @@ bool ofl_scan_text(struct ofl_scan *scan, const char *path, const char *text, si
     return scan_text(scan, path, text, length, 0);
 }
 
-/* A statement that begins with `module` or `submodule`; in fixed form blanks may be anywhere, so letters decide. */
-bool ofl_scan_modules(struct ofl_arena *arena, const char *path)
+/* Whether a line begins with a word; in fixed form blanks may be anywhere. */
+static bool begins_with(const char *at, const char *end, const char *word)
+{
+    for (; *word != '\0'; word++, at++) {
+        while (at < end && (*at == ' ' || *at == '\t')) {
+            at++;
+        }
+        if (at >= end || (*at | 0x20) != *word) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a procedure of the text could be one that kernels have in them: the words alone count. */
+static bool may_have_bodies(const char *text, const char *end)
+{
+    for (const char *at = text; at < end; at++) {
+        char letter = (char)(*at | ' ');
+        if ((letter == 'p' && begins_with(at, end, "pure")) || (letter == 'e' && begins_with(at, end, "elemental"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A statement that begins with `module` or `submodule`. */
+bool ofl_scan_modules(struct ofl_arena *arena, const char *path, bool *bodies)
 {
     size_t length;
     const char *text = ofl_file_read(arena, path, &length), *end = text != NULL ? text + length : NULL;
+    *bodies = false;
     for (const char *line = text; line < end;) {
         const char *at = line, *next = memchr(line, '\n', (size_t)(end - line));
         next = next == NULL ? end : next;
         while (at < next && (*at == ' ' || *at == '\t' || *at == ';' || (*at >= '0' && *at <= '9'))) {
             at++;
         }
-        if ((next - at >= 6 && strncasecmp(at, "module", 6) == 0) ||
-            (next - at >= 9 && strncasecmp(at, "submodule", 9) == 0)) {
+        bool submodule = begins_with(at, next, "submodule");
+        if (submodule || begins_with(at, next, "module")) {
+            *bodies = submodule || may_have_bodies(text, end);
             return true;
         }
         line = next + 1;

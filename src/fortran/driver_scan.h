@@ -26,7 +26,8 @@ struct ofl_scan {
 /* False for a file that cannot be read: the host compiler says why. */
 bool ofl_scan_file(struct ofl_scan *scan, const char *path);
 
-/* Whether a file may define a module or submodule (included files not looked at). */
-bool ofl_scan_modules(struct ofl_arena *arena, const char *path);
+/* Whether a file may define a module or submodule (included files not looked at), and *bodies whether kernels may have
+ * bodies of theirs: a guess from words. */
+bool ofl_scan_modules(struct ofl_arena *arena, const char *path, bool *bodies);
 bool ofl_scan_text(struct ofl_scan *scan, const char *path, const char *text, size_t length);
 #endif

@@ -285,7 +285,7 @@ static void append(struct hidden *hidden)
         ofl_line_add(&lines, "contains");
     }
     add_subroutine(hidden, &lines, true);
-    ofl_rewrite_insert(rewriter, module->end.begin, &lines);
+    ofl_rewrite_until(rewriter, module->end.begin, module->end.begin, &lines);
 }
 
 static const char *subroutine_name(struct ofl_arena *arena, const struct ofl_kernel *kernel, const char *suffix,

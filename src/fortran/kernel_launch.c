@@ -403,6 +403,6 @@ void ofl_kernel_launch(struct ofl_rewriter *rewriter, const struct ofl_kernel *k
     if (stmt->end_label.value != 0) {
         ofl_line_add(&lines, "%u continue", stmt->end_label.value);
     }
-    ofl_rewrite_edit(rewriter, ofl_stmt_begin(stmt), stmt->whole.end, &lines);
+    ofl_rewrite_across(rewriter, ofl_stmt_begin(stmt), stmt->whole.end, &lines);
     ofl_hidden_append(rewriter, kernel, suffix);
 }

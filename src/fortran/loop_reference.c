@@ -43,8 +43,10 @@ static void add_inner(struct references *references, struct ofl_span span)
 
 static bool is_inner(const struct references *references, struct ofl_span span)
 {
+    const struct ofl_sources *sources = references->check->diagnostics->sources;
     for (const struct extent *extent = references->inner; extent != NULL; extent = extent->next) {
-        if (span.begin >= extent->begin && span.begin < extent->end) {
+        if (!ofl_comes_before(sources, span.begin, extent->begin) &&
+            ofl_comes_before(sources, span.begin, extent->end)) {
             return true;
         }
     }

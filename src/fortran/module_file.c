@@ -111,20 +111,36 @@ static const struct ofl_source *next_include(const struct ofl_sources *sources, 
     return found;
 }
 
+/* Whether a position lies in a source or in a file that it includes. */
+static bool holds(const struct ofl_sources *sources, const struct ofl_source *source, ofl_pos position)
+{
+    const struct ofl_source *at = ofl_source_at(sources, position);
+    while (at != NULL && at != source) {
+        at = at->parent;
+    }
+    return at != NULL;
+}
+
+/* The text from `begin` in the source to `end`, which may lie in an included file. */
 static void emit(struct emitter *emitter, const struct ofl_source *source, ofl_pos begin, ofl_pos end)
 {
     const struct ofl_sources *sources = emitter->files->sources;
     const struct ofl_source *included;
-    while ((included = next_include(sources, source, begin, end)) != NULL) {
+    ofl_pos limit = ofl_source_at(sources, end) == source ? end : source->base + source->length;
+    while ((included = next_include(sources, source, begin, limit)) != NULL) {
+        bool last = holds(sources, included, end);
         fwrite(source->text + (begin - source->base), 1, included->include_line.begin - begin, emitter->stream);
         fputc('\n', emitter->stream);
         marker(emitter, included->base);
-        emit(emitter, included, included->base, included->base + included->length);
+        emit(emitter, included, included->base, last ? end : included->base + included->length);
+        if (last) {
+            return;
+        }
         fputc('\n', emitter->stream);
         begin = included->include_line.end;
         marker(emitter, begin);
     }
-    fwrite(source->text + (begin - source->base), 1, end - begin, emitter->stream);
+    fwrite(source->text + (begin - source->base), 1, limit - begin, emitter->stream);
 }
 
 /* The module's text.  What precedes it in its first line was another statement: blanks keep the columns. */
@@ -133,18 +149,21 @@ static char *module_text(struct ofl_module_files *files, const struct ofl_unit *
     char *text = NULL;
     struct emitter emitter = {files, open_memstream(&text, length)};
     const struct ofl_source *source = ofl_source_at(files->sources, unit->span.begin);
-    ofl_pos end = unit->whole.end;
-    if (emitter.stream == NULL || source == NULL || ofl_source_at(files->sources, end) != source) {
-        if (emitter.stream != NULL) {
-            fclose(emitter.stream);
-        }
-        free(text);
+    ofl_pos begin = unit->span.begin, end = unit->whole.end;
+    if (emitter.stream == NULL) {
         return NULL;
     }
     marker(&emitter, unit->span.begin);
     struct ofl_place place = ofl_place_of(files->sources, unit->span.begin);
     fprintf(emitter.stream, "%*s", (int)(place.column < 7 || place.column > 72 ? 6 : place.column - 1), "");
-    emit(&emitter, source, unit->span.begin, end);
+    while (!holds(files->sources, source, end)) { /* its end is behind this file's include line */
+        emit(&emitter, source, begin, source->base + source->length);
+        fputc('\n', emitter.stream);
+        begin = source->include_line.end;
+        source = source->parent;
+        marker(&emitter, begin);
+    }
+    emit(&emitter, source, begin, end);
     fputc('\n', emitter.stream);
     return fclose(emitter.stream) == 0 ? text : NULL;
 }

@@ -70,7 +70,8 @@ static bool has_attr(const struct ofl_unit *unit, enum ofl_attr_kind kind)
     return attr != NULL;
 }
 
-/* Whether a kernel may have bodies of the module in it: they are pure.  A separate procedure does not say what it is. */
+/* Whether a kernel may have bodies of the module in it: they are pure.  A separate procedure does not say what it is.
+ */
 static bool has_bodies_for_kernels(const struct ofl_unit *module)
 {
     for (const struct ofl_unit *unit = module->units; unit != NULL; unit = unit->next) {

@@ -342,11 +342,11 @@ void ofl_rewrite_edit(struct ofl_rewriter *rewriter, ofl_pos begin, ofl_pos end,
                                          .lines = lines->first});
 }
 
-void ofl_rewrite_insert(struct ofl_rewriter *rewriter, ofl_pos begin, const struct ofl_lines *lines)
+void ofl_rewrite_until(struct ofl_rewriter *rewriter, ofl_pos begin, ofl_pos end, const struct ofl_lines *lines)
 {
     add_edit(rewriter,
              (struct ofl_edit){
-                 .begin = after_neighbour(rewriter, begin), .end = begin, .resumes = true, .lines = lines->first});
+                 .begin = after_neighbour(rewriter, begin), .end = end, .resumes = true, .lines = lines->first});
 }
 
 static int compare_edits(const void *left, const void *right)

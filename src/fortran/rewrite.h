@@ -79,8 +79,11 @@ void ofl_rewrite_start(struct ofl_rewriter *rewriter, const struct ofl_file *fil
 /* Adds an edit.  Statements before and behind that share a line with it keep their places. */
 void ofl_rewrite_edit(struct ofl_rewriter *rewriter, ofl_pos begin, ofl_pos end, const struct ofl_lines *lines);
 
-/* Inserts lines before the statement that begins at `begin`. */
-void ofl_rewrite_insert(struct ofl_rewriter *rewriter, ofl_pos begin, const struct ofl_lines *lines);
+/* The same where a statement or an include line begins at `end`; `begin` and `end` may be one place. */
+void ofl_rewrite_until(struct ofl_rewriter *rewriter, ofl_pos begin, ofl_pos end, const struct ofl_lines *lines);
+
+/* The same as ofl_rewrite_edit for a construct that may begin in one source and end in another (rewrite_across.c). */
+void ofl_rewrite_across(struct ofl_rewriter *rewriter, ofl_pos begin, ofl_pos end, const struct ofl_lines *lines);
 
 /* The text of a span as one line: comments, continuations and line markers taken out. */
 const char *ofl_rewrite_flat(const struct ofl_rewriter *rewriter, struct ofl_span span);

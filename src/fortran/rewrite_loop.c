@@ -399,12 +399,13 @@ static void append(struct ofl_lines *to, const struct ofl_lines *from)
 static bool is_end_do(const struct loop *loop)
 {
     const char *text = flat(loop, loop->stmt->end);
-    if (strncasecmp(text, "end", 3) != 0) {
-        return false;
+    for (const char *letter = "enddo"; *letter != '\0'; letter++) {
+        text += strspn(text, " \t"); /* which may be anywhere in fixed form */
+        if ((*text++ | 0x20) != *letter) {
+            return false;
+        }
     }
-    text += 3;
-    text += strspn(text, " ");
-    return strncasecmp(text, "do", 2) == 0 && strchr(text, '=') == NULL;
+    return strchr(text, '=') == NULL;
 }
 
 static void add_end(struct loop *loop, unsigned count, bool associates)
@@ -433,7 +434,7 @@ static void add_end(struct loop *loop, unsigned count, bool associates)
         struct ofl_lines before = {.arena = loop->rewriter->arena, .at = stmt->end.begin};
         ofl_pos begin = stmt->end_label.value != 0 ? stmt->end_label.span.begin : stmt->end.begin;
         ofl_line_add(&before, "end block");
-        ofl_rewrite_insert(loop->rewriter, begin, &before);
+        ofl_rewrite_until(loop->rewriter, begin, begin, &before);
     }
     ofl_rewrite_edit(loop->rewriter, stmt->end.end, stmt->end.end, &lines);
 }

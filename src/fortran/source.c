@@ -205,6 +205,30 @@ const struct ofl_source *ofl_source_at(const struct ofl_sources *sources, ofl_po
     return position >= source->base && position - source->base <= source->length ? source : NULL;
 }
 
+static unsigned depth_of(const struct ofl_source *source)
+{
+    unsigned depth = 0;
+    for (; source->parent != NULL; source = source->parent) {
+        depth++;
+    }
+    return depth;
+}
+
+bool ofl_comes_before(const struct ofl_sources *sources, ofl_pos one, ofl_pos other)
+{
+    const struct ofl_source *a = ofl_source_at(sources, one), *b = ofl_source_at(sources, other);
+    while (a != b && a != NULL && b != NULL) { /* out of the inner one, to its include line */
+        if (depth_of(a) >= depth_of(b)) {
+            one = a->include_line.begin;
+            a = a->parent;
+        } else {
+            other = b->include_line.begin;
+            b = b->parent;
+        }
+    }
+    return one < other;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';

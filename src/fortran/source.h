@@ -87,6 +87,10 @@ struct ofl_source *ofl_source_include(struct ofl_sources *sources, const char *p
 /* The source that holds a position (its end included), or NULL for 0. */
 const struct ofl_source *ofl_source_at(const struct ofl_sources *sources, ofl_pos position);
 
+/* Whether one position comes before another in the text with included files in the places of their include lines.
+ * (Positions alone say so only within a source.) */
+bool ofl_comes_before(const struct ofl_sources *sources, ofl_pos one, ofl_pos other);
+
 /* The user's file, line and column of a position. */
 struct ofl_place ofl_place_of(const struct ofl_sources *sources, ofl_pos position);
 

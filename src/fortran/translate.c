@@ -174,13 +174,24 @@ static void drop_directives(struct ofl_translating *translation, const struct pa
     }
 }
 
+/* Whether the loop at `index` is there and stands in the body of `loop`.  The tree says so; positions do not, where one
+ * of them is in an included file. */
+static bool is_within(const struct ofl_translating *translation, size_t index, const struct ofl_stmt *loop)
+{
+    const struct ofl_stmt *around = index < translation->count ? translation->loops[index].stmt->parent : NULL;
+    while (around != NULL && around != loop) {
+        around = around->parent;
+    }
+    return around != NULL;
+}
+
 /* Rewrites the loop at `index` for the CPU, and first those in its body; returns the index of the next one outside. */
 static size_t rewrite_on_host(struct ofl_translating *translation, size_t index, const char *why)
 {
     const struct parallel *loop = &translation->loops[index];
     size_t next = index + 1;
     report(translation, loop->stmt, why);
-    while (next < translation->count && translation->loops[next].stmt->span.begin < loop->stmt->whole.end) {
+    while (is_within(translation, next, loop->stmt)) {
         next = rewrite_on_host(translation, next, why);
     }
     if (loop->openmp) {
@@ -234,9 +245,10 @@ static void add_launches(struct ofl_translating *translation, struct ofl_kernel 
 /* Loops in the body of another one belong to that one's kernel. */
 static size_t next_outside(const struct ofl_translating *translation, size_t index)
 {
-    ofl_pos end = translation->loops[index].stmt->whole.end;
-    for (index++; index < translation->count && translation->loops[index].stmt->span.begin < end; index++) {
-    }
+    const struct ofl_stmt *loop = translation->loops[index].stmt;
+    do {
+        index++;
+    } while (is_within(translation, index, loop));
     return index;
 }
 

@@ -209,7 +209,7 @@ static bool check_stmt(struct ofl_stmt *stmt, void *context)
         }
     }
     if (tool->lines.first != NULL) {
-        ofl_rewrite_insert(&tool->rewriter, ofl_stmt_begin(before), &tool->lines);
+        ofl_rewrite_until(&tool->rewriter, ofl_stmt_begin(before), ofl_stmt_begin(before), &tool->lines);
     }
     return true;
 }
@@ -258,7 +258,7 @@ static void check_units(struct tool *tool, const struct ofl_unit *units, bool in
             if (!inside && unit->body.first != NULL && unit->kind != OFL_UNIT_BLOCK_DATA) {
                 use.at = ofl_stmt_begin(unit->body.first);
                 ofl_line_add(&use, "use ofl_checks");
-                ofl_rewrite_insert(&tool->rewriter, use.at, &use);
+                ofl_rewrite_until(&tool->rewriter, use.at, use.at, &use);
             }
             ofl_walk_stmts(&unit->body, check_stmt, tool);
         }

@@ -20,7 +20,7 @@ C a comment between
       IF (ANY(S .NE. 'x;y''z')) ERROR STOP 2
       DOCONCURRENT(K=LIMIT:1:-1)
       S(K) = 'two'
-      ENDDO
+      E N D D O
       IF (ANY(S .NE. 'two')) ERROR STOP 3
       PRINT *, 'ok'
       END PROGRAM

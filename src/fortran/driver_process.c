@@ -318,13 +318,14 @@ void ofl_run_together(struct ofl_job *jobs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         int log = open_log(jobs[i].log);
-        jobs[i].status = log >= 0 && start_child(&jobs[i].words, log, i) ? 0 : 1;
+        jobs[i].started = log >= 0 && start_child(&jobs[i].words, log, i);
+        jobs[i].status = jobs[i].started ? 0 : 1;
         if (log >= 0) {
             close(log);
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (jobs[i].status == 0) {
+        if (jobs[i].started) {
             jobs[i].status = wait_for(i, jobs[i].words.items[0]);
         }
     }

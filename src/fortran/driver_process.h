@@ -41,7 +41,8 @@ enum { OFL_MOST_JOBS = 8 };
 struct ofl_job {
     struct ofl_words words;
     const char *log;
-    int status; /* afterwards */
+    bool started; /* false after an error, which has been printed */
+    int status;   /* afterwards; 1 if it was not started */
 };
 void ofl_run_together(struct ofl_job *jobs, size_t count);
 #endif

@@ -7,7 +7,8 @@
  * further.  cuda_cpu: the C compiler makes a shared object, of many kernels in parts side by side.  In both, a*b+c is
  * not contracted unless --fast says so.
  *
- * The source comes out of the generator, so an error in it is a fault of ours, and is reported as one at the loop. */
+ * The source comes out of the generator, so an error in it is a fault of ours, and is reported as one at the loop.  A C
+ * compiler that fails for another reason (no room for its files, killed, not installed) is the user's to mend. */
 #include "fortran/driver_process.h"
 #include "fortran/launch.h"
 #include "fortran/locate.h"
@@ -146,11 +147,27 @@ static struct ofl_words compiler_words(struct ofl_arena *arena, const struct par
     return words;
 }
 
-static void report_log(struct ofl_rewriter *rewriter, const struct part *part, const char *log)
+/* Whether the compiler's log has an error of the source: `kernels.c:12:3: error: ...`, neither "fatal error" (a file
+ * that cannot be read or written) nor "internal compiler error". */
+static bool blames_source(const char *log)
 {
-    size_t length;
-    const char *text = ofl_file_read(rewriter->arena, log, &length);
-    report(rewriter, part->kernels, part->source, text == NULL ? "" : text);
+    const char *name = strstr(log, "kernels.c:");
+    return name != NULL && strstr(name, ": error: ") != NULL;
+}
+
+static void report_failure(struct ofl_rewriter *rewriter, const struct part *part, const struct ofl_job *job)
+{
+    size_t length = 0;
+    const char *text = ofl_file_read(rewriter->arena, job->log, &length);
+    if (!job->started) {
+        rewriter->diagnostics->errors++; /* which has been printed */
+    } else if (text != NULL && blames_source(text)) {
+        report(rewriter, part->kernels, part->source, text);
+    } else {
+        ofl_diag_error(rewriter->diagnostics, part->kernels->stmt->span,
+                       "the kernel of this loop could not be compiled: 'cc' ended with status %d\n%s", job->status,
+                       length > 0 ? text : "It says nothing; is there room for temporary files (TMPDIR)?");
+    }
 }
 
 /* One shared object out of the parts' objects; its path, or NULL after an error. */
@@ -165,8 +182,10 @@ static const char *link_parts(struct ofl_rewriter *rewriter, const struct part *
         ofl_words_add(&words, parts[i].output);
     }
     ofl_words_add(&words, "-lm");
-    if (ofl_run_logged(&words, log) != 0) {
-        report_log(rewriter, &parts[0], log);
+    struct ofl_job job = {.words = words, .log = log};
+    ofl_run_together(&job, 1);
+    if (job.status != 0) {
+        report_failure(rewriter, &parts[0], &job);
         return NULL;
     }
     return output;
@@ -191,7 +210,7 @@ static const void *compile_for_cpu(struct ofl_rewriter *rewriter, const struct o
     ofl_run_together(jobs, count);
     for (unsigned i = 0; i < count; i++) {
         if (jobs[i].status != 0) {
-            report_log(rewriter, &parts[i], parts[i].log);
+            report_failure(rewriter, &parts[i], &jobs[i]);
             return NULL;
         }
     }

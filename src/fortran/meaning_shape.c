@@ -9,8 +9,12 @@
 static bool section_shape(struct ofl_modules *modules, struct ofl_scope *scope, const struct ofl_meaning *meaning,
                           int64_t *extents)
 {
+    const struct ofl_meaning *base = ofl_meaning_of(modules, scope, meaning->base);
     int64_t whole[OFL_MAX_RANK] = {0};
     unsigned kept = 0, i = 0;
+    if (base->kind == OFL_MEANS_ARRAYS) { /* a(:)%v(2): as many as there are structures */
+        return ofl_constant_shape(modules, scope, base->base, extents);
+    }
     bool known = ofl_constant_shape(modules, scope, meaning->base, whole);
     for (const struct ofl_arg *arg = meaning->subscripts; arg != NULL; arg = arg->next, i++) {
         const struct ofl_meaning *subscript = ofl_meaning_of(modules, scope, arg->value);

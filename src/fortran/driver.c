@@ -123,36 +123,6 @@ static void add_translated_options(struct ofl_words *words, const struct driver 
     }
 }
 
-static bool is_one_of(const char *word, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A standard that does not have what a launch is written in. */
-static bool is_old_standard(const struct driver *driver, const struct ofl_fc_item *item)
-{
-    static const char *const words[] = {"-std=f95", "-std=f2003", "-std=f2008", "-std=f2008ts"};
-    return item->class == OFL_FC_PLAIN &&
-           is_one_of(driver->command.all.items[item->first], words, sizeof words / sizeof *words);
-}
-
-/* The option by which the program is to be one file that loads no libraries; NULL if there is none. */
-static const char *static_option(const struct driver *driver)
-{
-    static const char *const words[] = {"-static", "--static", "-static-pie"};
-    for (size_t i = 0; i < driver->command.all.count; i++) {
-        if (is_one_of(driver->command.all.items[i], words, sizeof words / sizeof *words)) {
-            return driver->command.all.items[i];
-        }
-    }
-    return NULL;
-}
-
 /* The user's command for the host compiler.  `only` is the source of ONE_SOURCE and PREPROCESS. */
 static struct ofl_words build_words(const struct driver *driver, enum filter filter, const struct job *only)
 {
@@ -177,7 +147,7 @@ static struct ofl_words build_words(const struct driver *driver, enum filter fil
             changed |= replaced && filter != LINK_ALL;
         } else if (item->class == OFL_FC_CPP_ON || item->class == OFL_FC_PREPROCESSED) {
             continue; /* below */
-        } else if (is_old_standard(driver, item) && launches) {
+        } else if (ofl_fc_is_old_standard(&driver->command, item) && launches) {
             ofl_words_add(&words, "-std=f2018"); /* type(*), dimension(..) */
         } else if (keeps(filter, item->class, translated)) {
             add_item(&words, driver, item);
@@ -201,7 +171,7 @@ static bool add_library(const struct driver *driver, struct ofl_words *words)
         driver->command.inputs == 0) {
         return true;
     }
-    const char *option = static_option(driver);
+    const char *option = ofl_fc_static_option(&driver->command);
     if (option != NULL) {
         ofl_fc_error(
             "%s cannot stand with --gpu: a program with loops for a device loads libgpuoffload-loops.so; leave %s "

@@ -522,3 +522,31 @@ bool ofl_fc_command_read(struct ofl_fc_command *command, struct ofl_arena *arena
     collect_include_paths(command);
     return true;
 }
+
+static bool is_one_of(const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ofl_fc_is_old_standard(const struct ofl_fc_command *command, const struct ofl_fc_item *item)
+{
+    static const char *const words[] = {"-std=f95", "-std=f2003", "-std=f2008", "-std=f2008ts"};
+    return item->class == OFL_FC_PLAIN &&
+           is_one_of(command->all.items[item->first], words, sizeof words / sizeof *words);
+}
+
+const char *ofl_fc_static_option(const struct ofl_fc_command *command)
+{
+    static const char *const words[] = {"-static", "--static", "-static-pie"};
+    for (size_t i = 0; i < command->all.count; i++) {
+        if (is_one_of(command->all.items[i], words, sizeof words / sizeof *words)) {
+            return command->all.items[i];
+        }
+    }
+    return NULL;
+}

@@ -110,4 +110,9 @@ void ofl_fc_print_help(void);
 
 /* A line `gpu-offload fc: error: ...` on standard error. */
 void ofl_fc_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Whether the item asks for a standard that does not have what a launch is written in. */
+bool ofl_fc_is_old_standard(const struct ofl_fc_command *command, const struct ofl_fc_item *item);
+
+/* The option by which the program is to be one file that loads no libraries; NULL if there is none. */
+const char *ofl_fc_static_option(const struct ofl_fc_command *command);
 #endif

@@ -163,7 +163,7 @@ static void report_failure(struct ofl_rewriter *rewriter, const struct part *par
         rewriter->diagnostics->errors++; /* which has been printed */
     } else if (text != NULL && blames_source(text)) {
         report(rewriter, part->kernels, part->source, text);
-    } else {
+    } else if (part->kernels != NULL) {
         ofl_diag_error(rewriter->diagnostics, part->kernels->stmt->span,
                        "the kernel of this loop could not be compiled: 'cc' ended with status %d\n%s", job->status,
                        length > 0 ? text : "It says nothing; is there room for temporary files (TMPDIR)?");

@@ -39,7 +39,8 @@ struct ofl_calibration_effort {
 
 /* Runs the client, and a new one where a routine stopped it, until the time is spent.  False after a message, or if
  * it was interrupted.  *pass: its folder is there, everything else is set. */
-bool ofl_calibration_run(const struct ofl_calibration_effort *effort, struct ofl_calibration_pass *pass);
+bool ofl_calibration_run(const struct ofl_calibration_effort *effort, struct ofl_calibration_pass *pass)
+    __attribute__((nonnull));
 
 /* Copies between the device and page-locked memory. */
 struct ofl_calibration_copies {
